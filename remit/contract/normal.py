@@ -1,0 +1,207 @@
+"""A contract in its normal form: what the gate yields, `contract_accepted` embeds and the supervisor folds. Pure data.
+
+A storage format: these structures are written as canonical JSON inside `contracts` and `transitions`, and their
+digests are named by proposals; a field may be added with a default, never renamed or removed.
+"""
+
+from decimal import Decimal
+from enum import StrEnum
+
+import msgspec
+
+from remit.ids import digest
+
+SCHEMA_VERSION = "workflow-v1"
+
+
+class OutputKind(StrEnum):
+    """What a declared output is."""
+
+    REVISION = "revision"  # a full commit of a repository
+    DIFF = "diff"  # a stored patch
+    DOCUMENT = "document"  # a stored file that people read
+    REPORT = "report"  # a stored machine-written report
+    LOG = "log"  # stored output of a run
+    VALUE = "value"  # a small JSON value, inline
+    CONTRACT = "contract"  # a drafted contract, inline
+
+
+class EvidenceKind(StrEnum):
+    """What kind of evidence meets a check."""
+
+    REVISION = "revision"  # the commit exists, descends from its base, touches only allowed paths
+    TEST_RUN = "test_run"  # the runner ran the command; its report names the cases
+    SCAN = "scan"  # the runner ran a scanner
+    COMMAND = "command"  # the runner ran a command; its exit status counts
+    REVIEW = "review"  # a declared output by a worker other than the subject's author
+    DOCUMENT = "document"  # a declared output with a verified hash
+
+
+class HoldsAt(StrEnum):
+    """Which subject a check's evidence must speak of."""
+
+    FINAL = "final"  # the final revision
+    OWN = "own"  # the subject of the task that yields it
+    NONE = "none"  # no subject
+
+
+class ReportFormat(StrEnum):
+    """Formats of a command's report that the runner can read."""
+
+    JUNIT = "junit"
+    BANDIT = "bandit"
+
+
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all normal forms."""
+
+
+class Limits(Frozen, kw_only=True):
+    """Hard limits; None where the policy sets none of that kind. Seconds, pounds, counts."""
+
+    deadline_seconds: int | None = None
+    deadline: str | None = None  # absolute, UTC, ISO 8601 with Z
+    max_cost_gbp: Decimal | None = None
+    max_tokens: int | None = None
+    max_tool_calls: int | None = None
+    max_attempts: int | None = None
+    max_reworks: int | None = None
+    max_tasks: int | None = None
+    max_depth: int | None = None
+    max_workers: int | None = None
+    max_turns: int | None = None
+
+
+class Check(Frozen, kw_only=True):
+    """One piece of evidence that a requirement needs."""
+
+    id: str
+    kind: EvidenceKind
+    task: str
+    holds_at: HoldsAt
+    command: str | None = None  # a key of the workflow's `commands`
+    cases: tuple[str, ...] = ()  # globs over the report's test ids
+    output: str | None = None  # a declared output of `task`, for document and review
+
+
+class Requirement(Frozen, kw_only=True):
+    """One string of the contract's definition of done, with the checks that show it holds."""
+
+    id: str
+    text: str
+    source: str  # definition_of_done, must_preserve or security
+    mandatory: bool
+    security: bool
+    checks: tuple[Check, ...]
+
+
+class Command(Frozen, kw_only=True):
+    """A command line that checks may name; `{report}` and `{failing}` are filled in by the runner."""
+
+    argv: tuple[str, ...]
+    report: ReportFormat | None = None
+    retest: tuple[str, ...] | None = None
+
+
+class Input(Frozen, kw_only=True):
+    """One input of a task: a resolved reference, or an output of another task that is resolved at dispatch."""
+
+    reference: str  # repo://NAME@commit:HEX, artefact://sha256/HEX, task://TASK/OUTPUT or a policy scheme
+    kind: str  # git, artefact, task or external
+    sha256: str | None = None  # of an artefact's bytes
+    location: str | None = None  # where the policy says that repository is
+
+
+class Permissions(Frozen, kw_only=True):
+    """What the task may touch: per resource `none`, `read-only`, `execute` or `read-write:BRANCH`."""
+
+    grants: dict[str, str]
+    paths: tuple[str, ...] = ()  # globs of the repository that a commit may touch; empty = all
+
+
+class OutputSchema(Frozen, kw_only=True):
+    """The JSON Schema (2020-12) that a task's output must meet."""
+
+    name: str
+    text: str
+
+
+class Effect(Frozen, kw_only=True):
+    """A change of the outside world that the committer applies after approval."""
+
+    id: str
+    kind: str
+    source: str
+    target: str
+    key: str | None = None
+
+
+class TaskContract(Frozen, kw_only=True):
+    """One task's contract; its hash is over this form."""
+
+    task_id: str
+    task_type: str
+    capability: str
+    pool: str
+    objective: str
+    depends_on: tuple[str, ...] = ()
+    inputs: dict[str, Input] = {}
+    outputs: dict[str, OutputKind] = {}
+    permissions: Permissions
+    tools: tuple[str, ...] = ()
+    limits: Limits
+    risk_class: str = "low"
+    output_schema: OutputSchema | None = None
+    rework: str | None = None  # the task that mends what this one finds
+
+
+class Workflow(Frozen, kw_only=True):
+    """A whole workflow in normal form."""
+
+    schema_version: str = SCHEMA_VERSION
+    tenant_id: str
+    workflow_id: str
+    workflow_type: (
+        str  # for views; `task_type` of a bare contract, else the file's `workflow_type` or "workflow"
+    )
+    owner: str
+    objective: str
+    data_classification: str | None = None
+    constraints: dict[str, str] = {}  # language, framework: what the runner's environment must meet
+    inputs: dict[str, Input] = {}
+    requirements: tuple[Requirement, ...]
+    commands: dict[str, Command] = {}
+    limits: Limits
+    effects: tuple[Effect, ...] = ()
+    tasks: dict[str, TaskContract]
+
+    def checks_of(self, task_id: str) -> tuple[tuple[Requirement, Check], ...]:
+        """The checks that `task_id` must yield evidence for, with their requirements, in order."""
+        return tuple(
+            (requirement, check)
+            for requirement in self.requirements
+            for check in requirement.checks
+            if check.task == task_id
+        )
+
+    def dependants_of(self, task_id: str) -> tuple[str, ...]:
+        """Ids of the tasks that depend on `task_id` directly, in file order."""
+        return tuple(other.task_id for other in self.tasks.values() if task_id in other.depends_on)
+
+
+def encode(value: msgspec.Struct) -> str:
+    """JSON text of a normal form, keys in declared order."""
+    return msgspec.json.encode(value).decode()
+
+
+def decode(text: str) -> Workflow:
+    """The workflow whose normal form is `text`; raises msgspec.ValidationError on anything else."""
+    return msgspec.json.decode(text, type=Workflow)
+
+
+def task_hash(workflow: Workflow, task_id: str) -> str:
+    """Digest of one task's contract: its normal form, its checks and their command lines."""
+    task = workflow.tasks[task_id]
+    checks = [check for _, check in workflow.checks_of(task_id)]
+    commands = {check.command: workflow.commands[check.command] for check in checks if check.command}
+    return digest(msgspec.to_builtins({"task": task, "checks": checks, "commands": commands}))

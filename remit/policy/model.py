@@ -1,0 +1,149 @@
+"""The policy: what operators allow, and at which price. Frozen pydantic models, strict; anyone may import it, pure.
+
+A policy file is `schema_version: policy-v1`; its exact text is on the log and its SHA-256 is pinned by each workflow.
+"""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+SCHEMA_VERSION = "policy-v1"
+
+
+def _money(value: object) -> object:
+    """Money arrives as text: a float has lost its digits already, so it is refused."""
+    if isinstance(value, str):
+        return Decimal(value)
+    msg = "money is written as text, like '0.25'"
+    raise ValueError(msg)
+
+
+Money = Annotated[Decimal, BeforeValidator(_money), Field(ge=0, max_digits=18, decimal_places=6)]
+Seconds = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1)]
+Permission = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write:[A-Za-z0-9._/*-]+)$")]
+
+
+class Model(BaseModel):
+    """Base of all policy parts: frozen, strict, no unknown key."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
+
+
+class CommandModel(Model):
+    """A command line; `report` names the format of the file at `{report}`."""
+
+    argv: list[str] = Field(min_length=1)
+    report: Literal["junit", "bandit"] | None = None
+    retest: list[str] | None = None
+
+
+class CheckModel(Model):
+    """One check of a requirement, as a workflow file or the policy spells it."""
+
+    id: str
+    kind: Literal["revision", "test_run", "scan", "command", "review", "document"]
+    task: str | None = None
+    command: str | None = None
+    cases: list[str] = []
+    output: str | None = None
+    holds_at: Literal["final", "own", "none"] = "own"
+
+
+class LimitsModel(Model):
+    """Limits of a workflow or a task; what is left out comes from the policy."""
+
+    deadline_seconds: Seconds | None = None
+    max_cost_gbp: Money | None = None
+    max_tokens: Count | None = None
+    max_tool_calls: Count | None = None
+    max_attempts: Count | None = None
+    max_reworks: Annotated[int, Field(ge=0)] | None = None
+    max_tasks: Count | None = None
+    max_depth: Annotated[int, Field(ge=0)] | None = None
+    max_workers: Count | None = None
+    max_turns: Count | None = None
+
+
+class Pool(Model):
+    """What the workers of a pool may be: a registration only narrows this."""
+
+    capabilities: list[str] = Field(min_length=1)
+    tools: list[str] = []
+    permissions: dict[str, list[Permission]] = {}
+    risk_class: Literal["low", "medium", "high"] = "low"
+    max_parallel: Count = 16
+
+
+class TaskType(Model):
+    """What a task of this type is when its contract does not say: pool, capability, and what the articles' forms lack."""
+
+    pool: str
+    capability: str | None = None  # the type's own name unless given
+    tools: list[str] = []
+    permissions: dict[str, Permission] = {}
+    outputs: dict[str, str] = {}
+    output_schema: str | None = None
+    definition_of_done: list[str] = []
+    limits: LimitsModel = LimitsModel()
+    risk_class: Literal["low", "medium", "high"] = "low"
+    objective: str | None = None
+
+
+class Price(Model):
+    """What one use costs, in pounds."""
+
+    per_1k_tokens_in: Money = Decimal(0)
+    per_1k_tokens_out: Money = Decimal(0)
+    per_tool_call: Money = Decimal(0)
+    per_worker_second: Money = Decimal(0)
+
+
+class Prices(Model):
+    """Price entries by name (`default` must exist; a registration names its entry), and people's time."""
+
+    entries: dict[str, Price] = {"default": Price()}
+    human_minute: Money = Decimal(0)
+
+
+class PolicyLimits(Model):
+    """The most a contract may ask for, and what it gets when it asks for nothing."""
+
+    max: LimitsModel
+    default: LimitsModel
+
+
+class Timeouts(Model):
+    """Seconds for each wait; a renewal must come well inside its lease."""
+
+    offer_seconds: Seconds = 10
+    lease_seconds: Seconds = 30
+    renewal_seconds: Seconds = 5
+    no_progress_seconds: Seconds = 300
+    queue_wait_seconds: Seconds = 600
+    liveness_seconds: Seconds = 15
+    backoff_min_seconds: Seconds = 1
+    backoff_max_seconds: Seconds = 60
+    inspection_seconds: Seconds = 60
+    grant_grace_seconds: Seconds = 30
+
+
+class Policy(Model):
+    """A whole policy file."""
+
+    schema_version: Literal["policy-v1"]
+    environment: Literal["development", "staging", "production"]
+    default_tenant: str
+    default_owner: str
+    repositories: dict[str, str] = {}  # NAME -> path or URL
+    reference_schemes: list[str] = []  # further schemes of input references, such as `sku`
+    pools: dict[str, Pool]
+    task_types: dict[str, TaskType]
+    commands: dict[str, CommandModel] = {}
+    checks: dict[str, list[CheckModel]] = {}
+    output_schemas: dict[str, dict[str, Any]] = {}
+    prices: Prices = Prices()
+    limits: PolicyLimits
+    timeouts: Timeouts = Timeouts()
+    roles: dict[str, list[str]] = {}
