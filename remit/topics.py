@@ -109,9 +109,7 @@ def spec(topic: str, prefix: str, partitions: int) -> TopicSpec:
     return TopicSpec(prefix + topic, count, _common() | _retention(topic))
 
 
-def fixed_specs(
-    prefix: str = DEFAULT_PREFIX, partitions: int = PARTITIONS_ONE_MACHINE
-) -> tuple[TopicSpec, ...]:
+def fixed_specs(prefix: str = DEFAULT_PREFIX, partitions: int = PARTITIONS_ONE_MACHINE) -> tuple[TopicSpec, ...]:
     """Specs of all topics with fixed names; pools' dispatches come with `policy apply`."""
     return tuple(spec(topic, prefix, partitions) for topic in Topic)
 

@@ -56,7 +56,7 @@ class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of all normal forms."""
 
 
-class Limits(Frozen, kw_only=True):
+class Limits(Frozen, frozen=True, kw_only=True):
     """Hard limits; None where the policy sets none of that kind. Seconds, pounds, counts."""
 
     deadline_seconds: int | None = None
@@ -72,7 +72,7 @@ class Limits(Frozen, kw_only=True):
     max_turns: int | None = None
 
 
-class Check(Frozen, kw_only=True):
+class Check(Frozen, frozen=True, kw_only=True):
     """One piece of evidence that a requirement needs."""
 
     id: str
@@ -84,7 +84,7 @@ class Check(Frozen, kw_only=True):
     output: str | None = None  # a declared output of `task`, for document and review
 
 
-class Requirement(Frozen, kw_only=True):
+class Requirement(Frozen, frozen=True, kw_only=True):
     """One string of the contract's definition of done, with the checks that show it holds."""
 
     id: str
@@ -95,7 +95,7 @@ class Requirement(Frozen, kw_only=True):
     checks: tuple[Check, ...]
 
 
-class Command(Frozen, kw_only=True):
+class Command(Frozen, frozen=True, kw_only=True):
     """A command line that checks may name; `{report}` and `{failing}` are filled in by the runner."""
 
     argv: tuple[str, ...]
@@ -103,7 +103,7 @@ class Command(Frozen, kw_only=True):
     retest: tuple[str, ...] | None = None
 
 
-class Input(Frozen, kw_only=True):
+class Input(Frozen, frozen=True, kw_only=True):
     """One input of a task: a resolved reference, or an output of another task that is resolved at dispatch."""
 
     reference: str  # repo://NAME@commit:HEX, artefact://sha256/HEX, task://TASK/OUTPUT or a policy scheme
@@ -112,21 +112,21 @@ class Input(Frozen, kw_only=True):
     location: str | None = None  # where the policy says that repository is
 
 
-class Permissions(Frozen, kw_only=True):
+class Permissions(Frozen, frozen=True, kw_only=True):
     """What the task may touch: per resource `none`, `read-only`, `execute` or `read-write:BRANCH`."""
 
     grants: dict[str, str]
     paths: tuple[str, ...] = ()  # globs of the repository that a commit may touch; empty = all
 
 
-class OutputSchema(Frozen, kw_only=True):
+class OutputSchema(Frozen, frozen=True, kw_only=True):
     """The JSON Schema (2020-12) that a task's output must meet."""
 
     name: str
     text: str
 
 
-class Effect(Frozen, kw_only=True):
+class Effect(Frozen, frozen=True, kw_only=True):
     """A change of the outside world that the committer applies after approval."""
 
     id: str
@@ -136,7 +136,7 @@ class Effect(Frozen, kw_only=True):
     key: str | None = None
 
 
-class TaskContract(Frozen, kw_only=True):
+class TaskContract(Frozen, frozen=True, kw_only=True):
     """One task's contract; its hash is over this form."""
 
     task_id: str
@@ -155,15 +155,13 @@ class TaskContract(Frozen, kw_only=True):
     rework: str | None = None  # the task that mends what this one finds
 
 
-class Workflow(Frozen, kw_only=True):
+class Workflow(Frozen, frozen=True, kw_only=True):
     """A whole workflow in normal form."""
 
     schema_version: str = SCHEMA_VERSION
     tenant_id: str
     workflow_id: str
-    workflow_type: (
-        str  # for views; `task_type` of a bare contract, else the file's `workflow_type` or "workflow"
-    )
+    workflow_type: str  # for views; `task_type` of a bare contract, else the file's `workflow_type` or "workflow"
     owner: str
     objective: str
     data_classification: str | None = None

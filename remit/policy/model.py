@@ -77,7 +77,7 @@ class Pool(Model):
 
 
 class TaskType(Model):
-    """What a task of this type is when its contract does not say: pool, capability, and what the articles' forms lack."""
+    """What a task of this type is when its contract does not say: pool, capability, what the articles leave out."""
 
     pool: str
     capability: str | None = None  # the type's own name unless given
