@@ -1,4 +1,4 @@
-"""Ids and digests: every id that Remit derives and every hash that it takes. Pure but for `new_event_id`; anyone may import it.
+"""Ids and digests: every id and hash that Remit takes. Pure but for `new_event_id`; anyone may import it.
 
 A storage format: derived ids and digests must come out the same for ever.
 """
