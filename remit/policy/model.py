@@ -3,23 +3,33 @@
 A policy file is `schema_version: policy-v1`; its exact text is on the log and its SHA-256 is pinned by each workflow.
 """
 
+import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 SCHEMA_VERSION = "policy-v1"
 
 
+MONEY_PATTERN = r"^-?[0-9]{1,24}(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,2})?$"
+
+
 def _money(value: object) -> object:
     """Money arrives as text: a float has lost its digits already, so it is refused."""
-    if isinstance(value, str):
-        return Decimal(value)
-    msg = "money is written as text, like '0.25'"
-    raise ValueError(msg)
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, str) and re.fullmatch(MONEY_PATTERN, value):
+        return abs(number) if (number := Decimal(value)) == 0 else number
+    raise ValueError("must be money as text, like '0.25'")
 
 
-Money = Annotated[Decimal, BeforeValidator(_money), Field(ge=0, max_digits=18, decimal_places=6)]
+Money = Annotated[
+    Decimal,
+    BeforeValidator(_money),
+    Field(ge=0, max_digits=18, decimal_places=6),
+    WithJsonSchema({"type": "string", "pattern": MONEY_PATTERN}),
+]
 Seconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1)]
 Permission = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write:[A-Za-z0-9._/*-]+)$")]
@@ -40,7 +50,11 @@ class CommandModel(Model):
 
 
 class CheckModel(Model):
-    """One check of a requirement, as a workflow file or the policy spells it."""
+    """One check of a requirement, as a workflow file or the policy spells it.
+
+    `holds_at` left out: `final` where the check's task makes or takes a revision of a workflow that makes one (but
+    `own` for a document), else `own`, or `none` for a task without inputs.
+    """
 
     id: str
     kind: Literal["revision", "test_run", "scan", "command", "review", "document"]
@@ -48,7 +62,7 @@ class CheckModel(Model):
     command: str | None = None
     cases: list[str] = []
     output: str | None = None
-    holds_at: Literal["final", "own", "none"] = "own"
+    holds_at: Literal["final", "own", "none"] | None = None
 
 
 class LimitsModel(Model):
@@ -72,7 +86,9 @@ class Pool(Model):
     capabilities: list[str] = Field(min_length=1)
     tools: list[str] = []
     permissions: dict[str, list[Permission]] = {}
+    paths: list[str] = []  # globs of repository paths that its tasks may touch; empty = all
     risk_class: Literal["low", "medium", "high"] = "low"
+    data_classification: str | None = None  # the most sensitive of the policy's that it may see; None = all
     max_parallel: Count = 16
 
 
@@ -138,6 +154,7 @@ class Policy(Model):
     default_owner: str
     repositories: dict[str, str] = {}  # NAME -> path or URL
     reference_schemes: list[str] = []  # further schemes of input references, such as `sku`
+    data_classifications: list[str] = []  # what a contract may name, least sensitive first
     pools: dict[str, Pool]
     task_types: dict[str, TaskType]
     commands: dict[str, CommandModel] = {}

@@ -1,0 +1,77 @@
+"""Faults of a document: where and which rule, never a value. Pure; the contract and policy rooms import it."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_LONGEST_KEY = 64
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken rule; `text` follows the path, starting with a colon where it is no part of the sentence."""
+
+    path: Path
+    text: str
+
+    def __str__(self) -> str:
+        """The line that people read, like `limits.max_tokens must be at least 1`."""
+        joint = "" if self.text.startswith(":") else " "
+        return f"{render(self.path)}{joint}{self.text}" if self.path else self.text.removeprefix(": ")
+
+
+def render(path: Path) -> str:
+    """`('checks', 'a b', 0)` as `checks["a b"][0]`; long keys are cut, odd characters escaped."""
+    parts = [_part(part) for part in path]
+    return "".join(parts).removeprefix(".")
+
+
+def _part(part: str | int) -> str:
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if _PLAIN_KEY.fullmatch(part) else f"[{quote(part)}]"
+
+
+def quote(key: str) -> str:
+    """A key of the document as it may stand in a message: escaped, at most 64 characters."""
+    cut = key if len(key) <= _LONGEST_KEY else key[: _LONGEST_KEY - 1] + "…"
+    return json.dumps(cut)
+
+
+def unknown_key(path: Path, known: Iterable[str], what: str = "a known key") -> Fault:
+    """The fault of a name that is none of `known`, with the nearest one that is."""
+    nearest = difflib.get_close_matches(str(path[-1]), list(known), n=1, cutoff=0.6)
+    hint = f" (did you mean {nearest[0]}?)" if nearest else ""
+    return Fault(path, f"is not {what}{hint}")
+
+
+def in_file_order(faults: Iterable[Fault], document: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """The faults, each once, in the order of their places in the document.
+
+    What is missing from the document stands at the part that it is missing from, after that part's own faults.
+    """
+    places = {path: number for number, path in enumerate(walk(document))}
+    return tuple(sorted(dict.fromkeys(faults), key=lambda fault: _place(fault.path, places)))
+
+
+def _place(path: Path, places: Mapping[Path, int]) -> int:
+    while path and path not in places:
+        path = path[:-1]
+    return places.get(path, -1) if path else len(places)
+
+
+def walk(value: object, path: Path = ()) -> Iterator[Path]:
+    """Every path of a document, parents first. The document's depth is bounded by its loader."""
+    yield path
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from walk(inner, (*path, key))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for number, inner in enumerate(value):
+            yield from walk(inner, (*path, number))
