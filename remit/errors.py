@@ -9,6 +9,7 @@ RemitError
 ├── RefusedError             exit 1: understood, and answered no
 ├── UnconfirmedError         exit 3: sent, but the outcome was not read; carries the id to ask by
 ├── CodecError               bytes or a record that break the schema; carries where
+│   └── UnknownSchemaError       written with a schema that this build doesn't know
 ├── TopologyError            topics of the cluster are not as agreed
 ├── LogError                 the log could not be read or written
 │   ├── FencedError              another writer owns this name or shard: drop all state
@@ -83,6 +84,10 @@ class UnconfirmedError(RemitError):
 
 class CodecError(RemitError):
     """Bytes or a record that break the schema; the message says where."""
+
+
+class UnknownSchemaError(CodecError):
+    """Written with a schema that this build's catalogue doesn't know; a newer build may read it."""
 
 
 class TopologyError(RemitError):
