@@ -44,9 +44,9 @@ def quote(key: str) -> str:
     return json.dumps(cut)
 
 
-def unknown_key(path: Path, known: Iterable[str], what: str = "a known key") -> Fault:
-    """The fault of a name that is none of `known`, with the nearest one that is."""
-    nearest = difflib.get_close_matches(str(path[-1]), list(known), n=1, cutoff=0.6)
+def unknown_key(path: Path, known: Iterable[str], what: str = "a known key", name: str | None = None) -> Fault:
+    """The fault that `name`, by default the last key of the path, is none of `known`; says which is nearest."""
+    nearest = difflib.get_close_matches(str(path[-1]) if name is None else name, list(known), n=1, cutoff=0.6)
     hint = f" (did you mean {nearest[0]}?)" if nearest else ""
     return Fault(path, f"is not {what}{hint}")
 

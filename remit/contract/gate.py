@@ -3,12 +3,24 @@
 Pure; supervisor and CLI call it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from remit.contract import normal
+from remit.contract.bare import Expanded, expand_contract, expand_envelope, kind_of
+from remit.contract.build import build
+from remit.contract.file import TaskContractFile, TaskEnvelopeFile, WorkflowFile
+from remit.contract.filled import Filled
+from remit.contract.repair import Reading, read
+from remit.contract.rules import RULES
+from remit.errors import ContractInvalidError
+from remit.faults import Fault, in_file_order
+from remit.ids import digest
 from remit.policy.model import Policy
+
+MAX_NORMAL_BYTES = 1024 * 1024  # leaves room for a transition around it in a 2 MiB record
+_UNNAMED = 12
 
 
 def normalise(
@@ -23,11 +35,70 @@ def normalise(
     """The normal form of a workflow file, bare contract or task envelope; raises ContractInvalidError with all faults.
 
     `now` is the record's append time (aware). `workflow_id` and `tenant_id` are those of the record's key, if it has
-    one: a document that names others is invalid. With `resolved`, references that `submit` resolves are refused.
+    one: a document that names others is invalid. A workflow without any id is named by its content. With `resolved`,
+    references that `submit` resolves are refused.
     """
-    raise NotImplementedError
+    if now.tzinfo is None:
+        raise ValueError("now must be an aware datetime")
+    reading, expanded = _understand(document, policy)
+    if expanded is None:
+        _refuse(reading.faults, document)
+    is_bare = not isinstance(reading.model, WorkflowFile)
+    filled = Filled(expanded.file, policy, now, is_bare=is_bare, resolved=resolved)
+    faults = [*_key_faults(filled, workflow_id, tenant_id), *(fault for rule in RULES for fault in rule(filled))]
+    placed = [Fault(expanded.place(fault.path), fault.text) for fault in faults]
+    found = [*reading.faults, *(fault for fault in placed if not reading.concerns_doubtful(fault.path))]
+    if found:
+        _refuse(found, document)
+    workflow = build(
+        filled,
+        workflow_id or filled.file.workflow_id or f"workflow-{digest(document)[:_UNNAMED]}",
+        tenant_id or filled.file.tenant_id or policy.default_tenant,
+        expanded.workflow_type,
+    )
+    _check_size(workflow)
+    return workflow
 
 
-def amend(current: normal.Workflow, draft: Mapping[str, Any], policy: Policy, *, now: datetime) -> normal.Workflow:
-    """The normal form of a drafted next version; raises ContractInvalidError naming whatever widens."""
-    raise NotImplementedError
+def _understand(document: Mapping[str, Any], policy: Policy) -> tuple[Reading[Any], Expanded | None]:
+    """What the document says, and the workflow that it stands for (None where too little is left of it)."""
+    model = kind_of(document)
+    if isinstance(model, Fault):
+        return Reading(None, (model,), frozenset()), None
+    reading = read(document, model)
+    expanded = _expand(reading.model, policy)
+    if isinstance(expanded, Fault):
+        found = () if reading.concerns_doubtful(expanded.path) else (expanded,)
+        return Reading(None, (*reading.faults, *found), reading.doubtful), None
+    return reading, expanded
+
+
+def _expand(model: object, policy: Policy) -> Expanded | Fault | None:
+    match model:
+        case WorkflowFile():
+            return Expanded(model, model.workflow_type or "workflow", lambda path: path)
+        case TaskContractFile():
+            return expand_contract(model, policy)
+        case TaskEnvelopeFile():
+            return expand_envelope(model, policy)
+    return None
+
+
+def _key_faults(filled: Filled, workflow_id: str | None, tenant_id: str | None) -> list[Fault]:
+    keys = (("workflow_id", workflow_id, filled.file.workflow_id), ("tenant_id", tenant_id, filled.file.tenant_id))
+    return [
+        Fault((field,), "is not the one that it was submitted under")
+        for field, key, named in keys
+        if key is not None and named is not None and key != named
+    ]
+
+
+def _check_size(workflow: normal.Workflow) -> None:
+    size = len(normal.encode(workflow).encode())
+    if size > MAX_NORMAL_BYTES:
+        raise ContractInvalidError([f"size: {size} bytes in normal form, at most {MAX_NORMAL_BYTES}"])
+
+
+def _refuse(faults: Iterable[Fault], document: Mapping[str, Any]) -> NoReturn:
+    lines = dict.fromkeys(str(fault) for fault in in_file_order(faults, document))
+    raise ContractInvalidError(list(lines))

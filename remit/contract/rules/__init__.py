@@ -1,0 +1,36 @@
+"""The rules of the contract gate, one module per kind of rule; each looks at a filled file and yields faults.
+
+Pure; only the gate imports it.
+"""
+
+from collections.abc import Callable, Iterator
+
+from remit.contract.filled import Filled
+from remit.contract.rules import (
+    data,
+    dependencies,
+    effects,
+    identity,
+    limits,
+    permissions,
+    references,
+    requirements,
+    routing,
+    schemas,
+    subjects,
+)
+from remit.faults import Fault
+
+RULES: tuple[Callable[[Filled], Iterator[Fault]], ...] = (
+    identity.faults,
+    data.faults,
+    references.faults,
+    limits.faults,
+    requirements.faults,
+    schemas.faults,
+    effects.faults,
+    dependencies.faults,
+    routing.faults,
+    permissions.faults,
+    subjects.faults,
+)
