@@ -21,7 +21,7 @@ _PREFIX = "REMIT_"
 def _known_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (OSError, ValueError):
+    except (LookupError, OSError, ValueError):
         raise ValueError("must be a time zone of the IANA database, such as Europe/London") from None
     return name
 

@@ -4,7 +4,7 @@ The command line and the start-up of roles import it.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 
 from confluent_kafka import KafkaError, KafkaException
@@ -54,7 +54,7 @@ class TopicAdmin:
         new = [NewTopic(spec.name, spec.partitions, -1, config=spec.config) for spec in missing]
         futures = self._client.create_topics(new, request_timeout=ANSWER_S)
         created = tuple(name for name, future in futures.items() if self._is_new(future))
-        self._await([spec.name for spec in missing])
+        self._await(lambda: {spec.name for spec in missing} <= self._topics().keys())
         return created
 
     def describe(self, names: Iterable[str]) -> dict[str, FoundTopic]:
@@ -90,6 +90,7 @@ class TopicAdmin:
             for topic, entries in by_topic.items()
         ]
         self._alter(resources)
+        self._await(lambda: not self._still_wrong(mendable))
         return mendable
 
     def _alter(self, resources: list[ConfigResource]) -> None:
@@ -118,15 +119,21 @@ class TopicAdmin:
             raise self._translated(error) from error
         return True
 
-    def _await(self, names: Sequence[str]) -> None:
+    def _still_wrong(self, mended: Sequence[Deviation]) -> bool:
+        found = self.describe({each.topic for each in mended})
+        return any(found[each.topic].config.get(each.setting) != each.required for each in mended)
+
+    def _await(self, shown: Callable[[], bool]) -> None:
+        """The controller answers before the brokers show what it did."""
         deadline = time.monotonic() + ANSWER_S
-        while lacking := set(names) - set(self._topics()):
+        while not shown():
             if time.monotonic() > deadline:
-                raise LogError(f"created topics are not shown by the cluster: {', '.join(sorted(lacking))}")
+                raise LogError(f"the cluster took the change, but does not show it after {ANSWER_S:.0f} s")
             time.sleep(_LOOK_AGAIN_S)
 
     def _translated(self, error: KafkaException) -> LogError:
         # A refused login shows at the call as a mere lack of transport; the callback knows better.
+        self._client.poll(0)
         told = [each for each in self._complaints if each.code() == KafkaError._AUTHENTICATION]  # noqa: SLF001
         if told:
             return LogError("the cluster refused the login: check REMIT_SASL_USERNAME, _PASSWORD and _MECHANISM")
