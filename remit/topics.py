@@ -84,6 +84,16 @@ def shard_key(shard: int) -> bytes:
     return f"_shard/{shard}".encode()
 
 
+def worker_key(worker_id: str) -> bytes:
+    """Key of what a worker is told or says of itself."""
+    return worker_id.encode()
+
+
+def coordinates_key(topic: str, partition: int, offset: int) -> bytes:
+    """Key of what speaks of one record: where that record lies; `topic` without prefix."""
+    return f"{topic}/{partition}/{offset}".encode()
+
+
 def partition_of(key: bytes, partitions: int) -> int:
     """Partition of a key, by the murmur2 that every Kafka client uses."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
