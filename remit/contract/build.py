@@ -68,6 +68,7 @@ def _requirement(filled: Filled, requirement: Wanted, id_: str) -> normal.Requir
         mandatory=True,
         security=requirement.source == "security",
         checks=tuple(_check(filled, check.model, check.task) for check in checks_of(filled, requirement)),
+        task=requirement.task,
     )
 
 
@@ -89,10 +90,11 @@ def _commands(filled: Filled, requirements: tuple[normal.Requirement, ...]) -> d
     """The file's command lines and those of the policy that a check names."""
     named = {check.command for requirement in requirements for check in requirement.checks}
     known = commands_of(filled)
-    return {name: _command(model) for name, model in known.items() if name in named or name in filled.file.commands}
+    return {name: command(model) for name, model in known.items() if name in named or name in filled.file.commands}
 
 
-def _command(model: CommandModel) -> normal.Command:
+def command(model: CommandModel) -> normal.Command:
+    """The normal form of a command line."""
     return normal.Command(
         argv=tuple(model.argv),
         report=normal.ReportFormat(model.report) if model.report else None,

@@ -93,6 +93,7 @@ class Requirement(Frozen, frozen=True, kw_only=True):
     mandatory: bool
     security: bool
     checks: tuple[Check, ...]
+    task: str | None = None  # the task whose own definition of done it stands in; None = the workflow's
 
 
 class Command(Frozen, frozen=True, kw_only=True):
