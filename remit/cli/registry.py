@@ -4,8 +4,10 @@ A module is imported when its command is run or its help is shown, so start-up s
 """
 
 COMMANDS = {
+    "check": "remit.cli.check:check",
     "doctor": "remit.cli.topics:doctor",
     "down": "remit.cli.broker:down",
+    "policy": "remit.cli.policy:policy",
     "topics": "remit.cli.topics:topics",
     "up": "remit.cli.broker:up",
 }
