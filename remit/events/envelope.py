@@ -114,7 +114,8 @@ def _shard(event: Event) -> int | None:
 
 
 def _headers(event: Event, topic: str, key: bytes, traceparent: str | None) -> tuple[tuple[str, bytes], ...]:
-    subject = topics.workflow_key(event.tenant_id, event.workflow_id) if event.workflow_id else key
+    of_workflow = event.workflow_id and _shard(event) is None
+    subject = topics.workflow_key(event.tenant_id, event.workflow_id) if of_workflow else key
     kind: str = event.kind.value  # type: ignore[attr-defined]  # every event has one; a test holds it
     if traceparent is None or not _TRACEPARENT.fullmatch(traceparent):
         traceparent = _derived_traceparent(subject, event.event_id)
