@@ -1,0 +1,221 @@
+"""Takes secrets out of whatever Remit is about to write: texts, bytes and JSON values. Pure; anyone may import it.
+
+Redacting twice equals redacting once, and the structure around a secret stays valid. What it can't know are secrets
+without a shape; a worker's own are named to it as `known` values. Personal data is not covered.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from remit.redaction_rules import MARK, RULES, TRIGGERS, Rule, is_count, vocabulary
+
+_LEAST = 6  # characters of a known value; a shorter one stands in too many innocent words
+_PASSES = 8  # until nothing changes; real text takes two
+_SHORT = 256  # characters up to which a pattern is as quick as a look for its words
+_NESTED = 8  # levels of JSON inside a string of JSON
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET = vocabulary(
+    "password passwd passphrase passcode pwd secret secrets credential credentials cookie cookies authorization "
+    "apikey privatekey accesskey jwt otp pin sessionid pgpassword"
+)
+_KEYS = vocabulary("api secret access private signing encryption auth session master service account client")
+_ABOUT = vocabulary(
+    "type name count limit url uri path ttl length field fields expiry expires expired policy ref reference reset file "
+    "rule rules required hint format version lifetime storage in out max min digest hash sha256 strength"
+)
+_LONGEST_PHRASE = 3  # words of a key with spaces that can still be a name
+
+
+class Redactor:
+    """The common rules, and values that are known to be secret."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        """Know these values too, also in their URL, JSON and Base64 forms; those under 6 characters are left out."""
+        forms = {form for value in known if len(value) >= _LEAST for form in _forms(value)}
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def text(self, text: str) -> str:
+        """The text without secrets; JSON text stays JSON."""
+        return self._text(text, 0, set())
+
+    def value(self, value: Any) -> Any:  # noqa: ANN401  (any JSON value, bytes and tuples too)
+        """The value without secrets, at any depth, keys included."""
+        return self._value(value, 0, set())
+
+    def data(self, data: bytes) -> bytes:
+        """The bytes without secrets; what is no UTF-8 is searched byte by byte, and its other bytes stay."""
+        try:
+            return self.text(data.decode()).encode()
+        except UnicodeError:
+            return self.text(data.decode("latin-1")).encode("latin-1")
+
+    def finds(self, text: str) -> list[str]:
+        """Names of the rules that still find something, sorted; empty for redacted text."""
+        found: set[str] = set()
+        self._text(text, 0, found)
+        return sorted(found)
+
+    def _text(self, text: str, level: int, found: set[str]) -> str:
+        if level < _NESTED and (parsed := _json(text)) is not None:
+            clean = self._value(parsed, level + 1, found)
+            return text if clean == parsed else json.dumps(clean, ensure_ascii=False)
+        for _ in range(_PASSES):
+            clean = self._pass(text, found)
+            if clean == text:
+                return text
+            text = clean
+        return MARK
+
+    def _pass(self, text: str, found: set[str]) -> str:
+        if self._known is not None:
+            text = _replace(text, [match.span() for match in self._known.finditer(text)], "known", found)
+        folded = text if text.isascii() else text.translate(_FULL_WIDTH)
+        lowered = _lower(folded)
+        if not TRIGGERS.search(lowered):
+            return text
+        for rule in RULES:
+            source = folded if rule.keeps_case else lowered
+            if len(source) > _SHORT and not any(word in lowered for word in rule.words):
+                continue
+            if rule.pattern.search(source) and (spans := _spans(rule, source)):
+                text = _replace(text, spans, rule.name, found)
+                folded = _replace(folded, spans, rule.name, found)
+                lowered = _replace(lowered, spans, rule.name, found)
+        return text
+
+    def _value(self, value: Any, level: int, found: set[str]) -> Any:  # noqa: ANN401  (any JSON value)
+        match value:
+            case str():
+                return self._text(value, level, found)
+            case bytes():
+                return self.data(value)
+            case Mapping():
+                return self._mapping(value, level, found)
+            case list() | tuple() if _is_pair(value):
+                return type(value)((self._value(value[0], level, found), _marked(value[1], found)))
+            case list() | tuple():
+                return type(value)(self._value(inner, level, found) for inner in value)
+        return value
+
+    def _mapping(self, value: Mapping[Any, Any], level: int, found: set[str]) -> dict[Any, Any]:
+        clean: dict[Any, Any] = {}
+        for key, inner in value.items():
+            name = self._text(key, level, found) if isinstance(key, str) else key
+            while name in clean:  # two secrets as keys: both entries stay
+                name = f"{name}+"
+            hidden = isinstance(key, str) and _hides(key, inner)
+            clean[name] = _marked(inner, found) if hidden else self._value(inner, level, found)
+        return clean
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a key, header or variable of that name holds a secret: `DB_PASSWORD`, `X-Api-Key`, not `max_tokens`."""
+    words = [word.lower() for word in _WORDS.findall(name.translate(_FULL_WIDTH))]
+    if not words or words[-1] in _ABOUT:
+        return False
+    if words[-1] == "key":
+        return not _KEYS.isdisjoint(words[:-1])
+    return words[-1] in {"token", "tokens"} or not _SECRET.isdisjoint(words)
+
+
+_PLAIN = Redactor()
+
+
+def redact(text: str) -> str:
+    """The text without secrets, by the common rules alone."""
+    return _PLAIN.text(text)
+
+
+def redact_value(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    """The JSON value without secrets, by the common rules alone."""
+    return _PLAIN.value(value)
+
+
+def finds(text: str) -> list[str]:
+    """Names of the common rules that find a secret in the text; empty for redacted text."""
+    return _PLAIN.finds(text)
+
+
+def _hides(name: str, value: Any) -> bool:  # noqa: ANN401  (any JSON value)
+    """Whether the value under that key is to be taken out. A key that is a phrase holds no more than one text."""
+    if value is None or isinstance(value, bool) or not is_secret_name(name):
+        return False
+    if isinstance(value, int | float | str) and is_count(name.lower(), str(value)):
+        return False
+    if " " in name.strip():
+        return isinstance(value, str) and len(name.split()) <= _LONGEST_PHRASE
+    return True
+
+
+def _marked(value: Any, found: set[str]) -> Any:  # noqa: ANN401  (any JSON value)
+    """The same shape with every scalar taken out."""
+    match value:
+        case Mapping():
+            return {key: _marked(inner, found) for key, inner in value.items()}
+        case list() | tuple():
+            return type(value)(_marked(inner, found) for inner in value)
+        case None | bool() | "":
+            return value
+    if value in (MARK, MARK.encode()):
+        return value
+    found.add("name")
+    return MARK.encode() if isinstance(value, bytes) else MARK
+
+
+def _is_pair(value: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether it is a header as a pair of texts."""
+    match value:
+        case [str() as name, str() | bytes()]:
+            return " " not in name and is_secret_name(name)
+    return False
+
+
+def _json(text: str) -> Any:  # noqa: ANN401  (any JSON value)
+    """The list or mapping that the text is; None for anything else, keys that stand twice included."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+def _forms(value: str) -> set[str]:
+    encoded = base64.b64encode(value.encode()).decode()
+    return {value, quote(value, safe=""), json.dumps(value)[1:-1], encoded}
+
+
+def _lower(text: str) -> str:
+    """The text in lower case and of the same length, so that places in it are places in `text`."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_LOWER)
+
+
+def _spans(rule: Rule, text: str) -> list[tuple[int, int]]:
+    return [match.span("s") for match in rule.pattern.finditer(text) if rule.accepts(match)]
+
+
+def _replace(text: str, spans: list[tuple[int, int]], rule: str, found: set[str]) -> str:
+    if not spans:
+        return text
+    found.add(rule)
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        parts += (text[done:start], MARK)
+        done = end
+    return "".join((*parts, text[done:]))
