@@ -50,11 +50,8 @@ class Redactor:
         return self._value(value, 0, set())
 
     def data(self, data: bytes) -> bytes:
-        """The bytes without secrets; what is no UTF-8 is searched byte by byte, and its other bytes stay."""
-        try:
-            return self.text(data.decode()).encode()
-        except UnicodeError:
-            return self.text(data.decode("latin-1")).encode("latin-1")
+        """The bytes without secrets; bytes that are no UTF-8 stay as they are."""
+        return self.text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
     def finds(self, text: str) -> list[str]:
         """Names of the rules that still find something, sorted; empty for redacted text."""

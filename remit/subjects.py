@@ -5,6 +5,8 @@ A storage format: the digest of inputs must come out the same for ever.
 
 from collections.abc import Iterable
 
+import msgspec
+
 from remit.contract.references import is_full_commit, parse_reference
 from remit.events.base import InputVersion, Subject, SubjectKind
 from remit.ids import digest
@@ -21,9 +23,8 @@ def git_subject(reference: str) -> Subject | None:
 
 
 def inputs_subject(inputs: Iterable[InputVersion]) -> Subject:
-    """The subject of a task without a repository: a digest over name, reference, hash and value of its inputs."""
-    rows = [[each.name, each.reference, each.sha256, each.value] for each in inputs]
-    return Subject(kind=SubjectKind.INPUTS, digest=digest(sorted(rows, key=lambda row: str(row[0]))))
+    """The subject of a task without a repository: a digest over its inputs as they were handed out."""
+    return Subject(kind=SubjectKind.INPUTS, digest=digest({each.name: msgspec.to_builtins(each) for each in inputs}))
 
 
 def git_input(inputs: Iterable[InputVersion]) -> InputVersion | None:
