@@ -26,6 +26,11 @@ def transition_id(cause: UUID, sequence: int) -> UUID:
     return uuid5(cause, str(sequence))
 
 
+def dispatch_id(transition: UUID, worker_id: str) -> UUID:
+    """Id of the dispatch that a transition sends to one worker."""
+    return uuid5(transition, f"dispatch/{worker_id}")
+
+
 def timer_id(key: str, sequence: int, timer: str) -> UUID:
     """Id of a timer's firing: `key` as `tenant/workflow`, `sequence` of the transition that set it."""
     return uuid5(NAMESPACE, f"{key}/{sequence}/{timer}")

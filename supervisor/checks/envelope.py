@@ -1,0 +1,79 @@
+"""A result against the offer it answers: hashes, inputs, what a completed one must have, versions asked for. Pure."""
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from remit.contract.normal import Workflow as Contract
+from remit.contract.normal import task_hash
+from remit.events.base import InputVersion
+from remit.events.inputs import ErrorClass, Result, ResultBody, ResultStatus
+
+from ..state import Attempt
+
+VERSIONED = ("language", "framework")
+CLASSES = {
+    ResultStatus.COMPLETED: {ErrorClass.COMPLETED},
+    ResultStatus.NEEDS_REVIEW: {ErrorClass.NEEDS_REVIEW},
+    ResultStatus.FAILED: {ErrorClass.RETRYABLE_FAILED, ErrorClass.PERMANENT_FAILED},
+    ResultStatus.BLOCKED: {ErrorClass.PERMANENT_FAILED, ErrorClass.NEEDS_REVIEW},
+}
+
+
+def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[str]:
+    """What keeps the envelope from being judged at all; empty when nothing does."""
+    faults = []
+    if body.error_class not in CLASSES.get(body.status, set()):
+        faults.append("error_class does not go with status")
+    if body.status is ResultStatus.BLOCKED and body.blocked_reason is None:
+        faults.append("blocked_reason is required with status blocked")
+    if (body.output is None) == (body.artefact_ref is None) and body.status is ResultStatus.COMPLETED:
+        faults.append("exactly one of output and artefact_ref is required")
+    if body.status is ResultStatus.COMPLETED and not body.evidence and contract.checks_of(task_id):
+        faults.append("evidence is missing: a completed result must bring some")
+    return faults
+
+
+def stale_parts(
+    contract: Contract, task_id: str, attempt: Attempt, result: Result, body: ResultBody
+) -> tuple[str, ...]:
+    """What differs now from what the result was made on: token, contract, inputs."""
+    differs = []
+    if result.fencing_token != attempt.token:
+        differs.append(f"fencing_token: has {result.fencing_token}, current is {attempt.token}")
+    if not result.contract_sha256 == attempt.contract_sha256 == task_hash(contract, task_id):
+        differs.append("contract_sha256: not that of the task's contract")
+    differs += [
+        f"input {each.name}: not the version handed out"
+        for each in attempt.inputs
+        if _key(each) not in {_key(used) for used in body.input_versions}
+    ]
+    return tuple(differs)
+
+
+def _key(version: InputVersion) -> tuple[str, str, str | None]:
+    return (version.name, version.reference, version.sha256)
+
+
+def constraint_faults(contract: Contract, environment: dict[str, str]) -> list[str]:
+    """Versions that the contract asks for and the runner did not find."""
+    asked = [(key, contract.constraints[key]) for key in VERSIONED if key in contract.constraints]
+    return [fault for key, text in asked if (fault := _constraint_fault(key, text, environment))]
+
+
+def _constraint_fault(key: str, text: str, environment: dict[str, str]) -> str | None:
+    name, _, wanted = text.strip().partition(" ")
+    found = environment.get(name.lower())
+    if found is None:
+        return f"constraints.{key}: the runner recorded no {name}"
+    if wanted and not version_fits(found, wanted.strip()):
+        return f"constraints.{key}: the runner found {name} {found}, the contract asks for {wanted.strip()}"
+    return None
+
+
+def version_fits(found: str, wanted: str) -> bool:
+    """Whether version `found` meets `wanted`: a specifier such as `>=3.11`, or a bare version as a prefix."""
+    specifier = wanted if wanted[0] in "<>=!~" else f"=={wanted}.*"
+    try:
+        return SpecifierSet(specifier).contains(Version(found), prereleases=True)
+    except (InvalidSpecifier, InvalidVersion):
+        return False

@@ -1,0 +1,103 @@
+"""What a workflow comes to after each step: accepted, stopped, or still under way. Acceptance is judged first. Pure."""
+
+from remit.contract.normal import Check, Requirement
+from remit.events.base import Subject
+from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
+
+from .. import dataflow, limits
+from ..state import Completed, Queued, Stopped, Task, Workflow
+from .stopping import ENDED, stop_workflow
+from .unit import Unit
+
+
+def conclude(unit: Unit) -> None:
+    """Accept if everything holds; stop if nothing can go on."""
+    tasks = unit.workflow.tasks.values()
+    if all(isinstance(task.phase, Completed) for task in tasks):
+        _pass_gate(unit)
+    elif all(isinstance(task.phase, ENDED) for task in tasks):
+        stop_workflow(unit, _first_stop(unit.workflow))
+    else:
+        _stop_if_spent(unit)
+
+
+def _pass_gate(unit: Unit) -> None:
+    workflow = unit.workflow
+    held = tuple(requirement_held(workflow, each) for each in workflow.contract.requirements)
+    missing = [each for each in held if each.mandatory and not each.held]
+    if missing:
+        _escalate_unheld(unit, missing)
+        return
+    gate = WorkflowGate(
+        development_acceptance="approved",
+        deployment_authorisation="pending" if workflow.contract.effects else "not_required",
+        final_subjects=dataflow.final_subjects(workflow),
+        requirements=held,
+        authoriser=_authoriser(unit) if workflow.contract.effects else None,
+    )
+    stop = Stop(stop_reason=StopReason.ACCEPTED)
+    unit.add(TransitionKind.WORKFLOW_ACCEPTED, reason=StopReason.ACCEPTED.value, gate=gate, stop=stop)
+
+
+def _authoriser(unit: Unit) -> str:
+    people = unit.facts.policy.roles.get("deployment", [])
+    return ", ".join(people) or unit.workflow.contract.owner
+
+
+def _escalate_unheld(unit: Unit, missing: list[RequirementHeld]) -> None:
+    """All tasks were accepted, yet a requirement does not hold at the final subject: its owner must look."""
+    wanting = {each.requirement_id for each in missing}
+    for requirement in unit.workflow.contract.requirements:
+        for check in requirement.checks:
+            task = unit.task(check.task)
+            if requirement.id in wanting and isinstance(task.phase, Completed):
+                detail = f"{requirement.id} does not hold at the final subject"
+                stop = Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=unit.workflow.contract.owner, detail=detail)
+                unit.add(TransitionKind.TASK_ESCALATED, task=task, reason="requirement_not_held", stop=stop)
+
+
+def requirement_held(workflow: Workflow, requirement: Requirement) -> RequirementHeld:
+    """Whether every check of the requirement has evidence at the subject where it must hold."""
+    return RequirementHeld(
+        requirement_id=requirement.id,
+        text=requirement.text,
+        mandatory=requirement.mandatory,
+        held=all(_check_held(workflow, check) for check in requirement.checks),
+        checks=tuple(check.id for check in requirement.checks),
+    )
+
+
+def _check_held(workflow: Workflow, check: Check) -> bool:
+    task = workflow.tasks[check.task]
+    subjects = dataflow.expected_subject(workflow, check.task, check.holds_at)
+    if not isinstance(task.phase, Completed):
+        return False
+    return any(check.id in each.checks and _at(each.subject, subjects, task) for each in task.evidence)
+
+
+def _at(found: Subject | None, wanted: tuple[Subject, ...] | None, task: Task) -> bool:
+    """Evidence that names no subject of its own speaks of its task's."""
+    return wanted is None or (found or task.subject) in wanted
+
+
+def _first_stop(workflow: Workflow) -> StopReason:
+    """The reason that comes first in the closed order, dependants' own reason last."""
+    order = list(StopReason)
+    reasons = [task.phase.reason for task in workflow.tasks.values() if isinstance(task.phase, Stopped)]
+    return min(reasons, key=order.index, default=StopReason.UNTRUSTED_STATE)
+
+
+def _stop_if_spent(unit: Unit) -> None:
+    """A ready task that can't be reserved while nothing runs and nothing is held ends the workflow."""
+    workflow = unit.workflow
+    ready = [task for task in workflow.tasks.values() if isinstance(task.phase, Queued)]
+    if not ready or limits.reserved_by(workflow.tasks.values()) != limits.NOTHING or _under_way(workflow):
+        return
+    lacking = [limits.blockers(workflow, task.task_id) for task in ready]
+    if all(lacking):
+        first, *others = sorted({each for one in lacking for each in one}, key=list(StopReason).index)
+        stop_workflow(unit, first, others=tuple(others))
+
+
+def _under_way(workflow: Workflow) -> bool:
+    return any(task.current() is not None for task in workflow.tasks.values())

@@ -1,0 +1,38 @@
+"""A person's decision. Only `cancel` acts so far; any other finds no open item and is noted. Pure."""
+
+from remit.events.inputs import Decision, DecisionKind
+from remit.events.transitions import Note, StopReason, TransitionKind
+
+from ..state import Completed, Workflow
+from .stopping import stop_task, stop_workflow
+from .unit import Unit
+
+
+def on_decision(unit: Unit, event: Decision) -> None:
+    """Cancel a task or the workflow; note whatever comes after the end."""
+    workflow = unit.workflow
+    if event.kind is not DecisionKind.CANCEL:
+        _note(unit, event, TransitionKind.ALREADY_DECIDED, "no open item waits for this decision")
+    elif not workflow.open or _task_ended(workflow, event.task_id):
+        _note(unit, event, TransitionKind.ALREADY_DECIDED, "it has ended already")
+    elif event.task_id is not None and event.task_id not in workflow.tasks:
+        _note(unit, event, TransitionKind.STALE, "task_id: no such task")
+    elif event.task_id is not None:
+        stop_task(unit, event.task_id, StopReason.CANCELLED, person=event.person, detail=event.reason)
+    else:
+        stop_workflow(unit, StopReason.CANCELLED, person=event.person, detail=event.reason)
+
+
+def _task_ended(workflow: Workflow, task_id: str | None) -> bool:
+    task = workflow.tasks.get(task_id or "")
+    return task is not None and (isinstance(task.phase, Completed) or task.status.value in {"stopped", "failed"})
+
+
+def _note(unit: Unit, event: Decision, kind: TransitionKind, why: str) -> None:
+    unit.add(
+        kind,
+        task_id=event.task_id,
+        reason=event.kind.value,
+        note=Note(event_id=event.event_id, differs=(why,)),
+        minutes_spent=event.minutes_spent,
+    )

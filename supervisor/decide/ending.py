@@ -1,0 +1,126 @@
+"""The end of an attempt without acceptance: booked, and what follows by the recovery table. Pure."""
+
+from datetime import datetime
+
+from remit.contract.normal import Workflow as Contract
+from remit.events.base import Evidence, Usage
+from remit.events.inputs import Answer, ErrorClass, ResultBody
+from remit.events.transitions import Ending, Recovery, Settlement, TransitionKind
+
+from .. import graph
+from ..limits import settle
+from ..recovery import Counts, Failure, Verdict, verdict
+from ..state import Attempt, AwaitingReview, Offered, Running, Task
+from .unit import Unit
+
+
+def end_attempt(
+    unit: Unit,
+    task: Task,
+    body: ResultBody,
+    failure: Failure,
+    faults: tuple[str, ...],
+    *,
+    kind: TransitionKind = TransitionKind.ATTEMPT_FAILED,
+    failing: tuple[Evidence, ...] = (),
+    answers: tuple[Answer, ...] = (),
+) -> None:
+    """End the current attempt on a result that is not accepted; a result without usage books its reservation."""
+    follows = verdict(
+        failure,
+        counts(unit.workflow.contract, unit.workflow.tasks, task),
+        unit.facts.policy.timeouts,
+        now=unit.facts.now,
+        cause=unit.cause.event_id,
+    )
+    ending = _ending(unit, failure, follows, faults=faults, failing=failing, evidence=body.evidence, answers=answers)
+    close(unit, task, kind, ending, settle(_attempt(task), body.usage))
+
+
+def lose_attempt(unit: Unit, task: Task, outcome: str, *, held_until: datetime) -> None:
+    """End the current attempt because its lease is gone; the unreported rest stays held until then."""
+    failure = Failure(ErrorClass.RETRYABLE_FAILED, outcome)
+    follows = verdict(
+        failure,
+        counts(unit.workflow.contract, unit.workflow.tasks, task),
+        unit.facts.policy.timeouts,
+        now=unit.facts.now,
+        cause=unit.cause.event_id,
+    )
+    attempt = _attempt(task)
+    booking = settle(attempt, unit.facts.reported.get(attempt.attempt_id), held_until=held_until)
+    ending = _ending(unit, failure, follows)
+    close(unit, task, TransitionKind.LEASE_EXPIRED, ending, booking)
+
+
+def close(unit: Unit, task: Task, kind: TransitionKind, ending: Ending, booking: Settlement) -> None:
+    """Write the ending; a rework first ends what still runs on the old revision."""
+    if ending.recovery is Recovery.REWORK and ending.rework_task:
+        supersede(unit, ending.rework_task, but=task.task_id)
+    unit.add(kind, task=unit.task(task.task_id), ending=ending, settlement=booking, reason=ending.outcome)
+
+
+def supersede(unit: Unit, target: str, *, but: str) -> None:
+    """End the open attempts of everything after `target`: their subject is about to be replaced, no failure counts."""
+    for task_id in graph.downstream(unit.workflow.contract, target):
+        task = unit.task(task_id)
+        attempt = task.current()
+        if task_id == but or attempt is None:
+            continue
+        if isinstance(task.phase, Offered):
+            unit.add(TransitionKind.OFFER_EXPIRED, task=task, reason="superseded")
+            continue
+        ending = Ending(outcome="superseded", error_class=ErrorClass.UNKNOWN, faults=(), recovery=Recovery.NONE)
+        booking = settle(attempt, _reported(unit, task, attempt))
+        unit.add(TransitionKind.ATTEMPT_FAILED, task=task, ending=ending, settlement=booking, reason="superseded")
+
+
+def _reported(unit: Unit, task: Task, attempt: Attempt) -> Usage | None:
+    if isinstance(task.phase, AwaitingReview):
+        return task.phase.result.usage
+    return unit.facts.reported.get(attempt.attempt_id)
+
+
+def counts(contract: Contract, tasks: dict[str, Task], task: Task) -> Counts:
+    """What was used up of the task's attempts, and of the reworks of the task that mends its findings."""
+    wanted = contract.tasks[task.task_id]
+    target = wanted.rework if wanted.rework in tasks and wanted.rework != task.task_id else None
+    return Counts(
+        attempts=task.attempts_started,
+        max_attempts=wanted.limits.max_attempts,
+        rework_task=target,
+        reworks=tasks[target].reworks if target else 0,
+        max_reworks=contract.tasks[target].limits.max_reworks if target else None,
+    )
+
+
+def _attempt(task: Task) -> Attempt:
+    attempt = task.current()
+    if attempt is None or not isinstance(task.phase, Running | AwaitingReview):
+        raise TypeError(f"task {task.task_id} has no attempt under way")
+    return attempt
+
+
+def _ending(
+    unit: Unit,
+    failure: Failure,
+    follows: Verdict,
+    *,
+    faults: tuple[str, ...] = (),
+    failing: tuple[Evidence, ...] = (),
+    evidence: tuple[Evidence, ...] = (),
+    answers: tuple[Answer, ...] = (),
+) -> Ending:
+    return Ending(
+        outcome=failure.outcome,
+        error_class=failure.error_class,
+        faults=faults,
+        recovery=follows.recovery,
+        recovery_reason=follows.reason,
+        not_before=follows.not_before,
+        rework_task=follows.rework_task,
+        failing=failing,
+        evidence=evidence,
+        answers=answers,
+        owner=unit.workflow.contract.owner if follows.recovery is Recovery.ESCALATE else None,
+    )

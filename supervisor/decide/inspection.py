@@ -1,0 +1,115 @@
+"""What the inspector found: asked again when it could not look, judged otherwise. Pure."""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from remit.events.inputs import Answer, ErrorClass, Inspection, QuestionKind, ResultBody, ResultStatus, Verdict
+from remit.events.transitions import InspectionRequest, Note, Stop, StopReason, TransitionKind
+
+from ..checks.outputs import Outputs, read_outputs
+from ..checks.questions import questions
+from ..limits import settle
+from ..recovery import Failure, back_off
+from ..state import AwaitingReview, Task
+from .ending import end_attempt
+from .judging import judge_result
+from .unit import Unit
+
+MAX_TRIES = 5
+UNSEEN = frozenset({Verdict.UNREACHABLE, Verdict.TIMED_OUT, Verdict.UNKNOWN})
+
+
+def on_inspection(unit: Unit, event: Inspection) -> None:
+    """Judge the result that was asked about; an answer to another question changes nothing."""
+    task = unit.workflow.tasks.get(event.task_id)
+    if task is None or not isinstance(task.phase, AwaitingReview) or task.phase.request_id != event.request_id:
+        unit.add(
+            TransitionKind.STALE,
+            task_id=event.task_id,
+            attempt_id=event.attempt_id,
+            reason="inspection",
+            note=Note(event_id=event.event_id, differs=("request_id: nobody waits for this answer",)),
+        )
+    elif _unseen(task.phase, event.answers):
+        ask_again(unit, task, task.phase)
+    else:
+        _judge(unit, task, task.phase, event.answers)
+
+
+def _unseen(phase: AwaitingReview, answers: tuple[Answer, ...]) -> bool:
+    answered = {each.question_id for each in answers if each.verdict not in UNSEEN}
+    return any(question.id not in answered for question in phase.questions)
+
+
+def ask_again(unit: Unit, task: Task, phase: AwaitingReview) -> None:
+    """Ask once more with a later deadline; after the last try the owner has it. No attempt is counted."""
+    if phase.tries >= MAX_TRIES:
+        _unreachable(unit, task, phase)
+        return
+    timeouts = unit.facts.policy.timeouts
+    wait = timedelta(seconds=timeouts.inspection_seconds) + back_off(phase.tries, timeouts, unit.cause.event_id)
+    request = InspectionRequest(
+        result=phase.result,
+        submission=phase.submission,
+        questions=phase.questions,
+        ask_until=unit.facts.now + wait,
+        tries=phase.tries + 1,
+    )
+    unit.add(TransitionKind.INSPECTION_RETRIED, task=task, request=request)
+
+
+def _unreachable(unit: Unit, task: Task, phase: AwaitingReview) -> None:
+    attempt = task.current()
+    unit.add(
+        TransitionKind.TASK_ESCALATED,
+        task=task,
+        reason="inspection_unreachable",
+        settlement=settle(attempt, phase.result.usage) if attempt else None,
+        stop=Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=unit.workflow.contract.owner),
+    )
+
+
+def _judge(unit: Unit, task: Task, phase: AwaitingReview, answers: tuple[Answer, ...]) -> None:
+    body = _with_stored_output(phase.result, answers)
+    outputs = _outputs(unit, task, body)
+    if outputs.faults:
+        failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
+        end_attempt(unit, task, body, failure, outputs.faults, kind=TransitionKind.RESULT_REFUSED, answers=answers)
+        return
+    if phase.result.artefact_ref is not None:
+        _ask_about(unit, task, phase, body, outputs)
+    else:
+        judge_result(unit, task, body, outputs.accepted, answers)
+
+
+def _ask_about(unit: Unit, task: Task, phase: AwaitingReview, body: ResultBody, outputs: Outputs) -> None:
+    """Now that the stored output is read, ask about all that it names."""
+    attempt = task.current()
+    if attempt is None:
+        return
+    asked = questions(unit.workflow.contract.tasks[task.task_id], attempt.inputs, body, outputs.accepted)
+    if not asked:
+        judge_result(unit, task, body, outputs.accepted, ())
+        return
+    request = InspectionRequest(
+        result=body,
+        submission=phase.submission,
+        questions=asked,
+        ask_until=unit.facts.now + timedelta(seconds=unit.facts.policy.timeouts.inspection_seconds),
+        tries=1,
+    )
+    unit.add(TransitionKind.INSPECTION_REQUESTED, task=task, request=request)
+
+
+def _with_stored_output(body: ResultBody, answers: tuple[Answer, ...]) -> ResultBody:
+    """An output that was stored as an object is read as if it had come inline."""
+    content = next((each.content for each in answers if each.kind is QuestionKind.OUTPUT and each.content), None)
+    return body if content is None else replace(body, output=content, artefact_ref=None)
+
+
+def _outputs(unit: Unit, task: Task, body: ResultBody) -> Outputs:
+    attempt = task.current()
+    if attempt is None or body.output is None or body.status is not ResultStatus.COMPLETED:
+        return Outputs((), ())
+    return read_outputs(unit.workflow.contract.tasks[task.task_id], attempt.inputs, body.output)

@@ -1,0 +1,22 @@
+"""Freezing a workflow whose state can't be trusted, or whose decision failed. Pure, and as simple as can be."""
+
+from remit.events.base import Cause
+from remit.events.transitions import Note, Rejection, Stop, StopReason, Transition, TransitionKind
+
+from ..inputs import Facts
+from ..state import State, Workflow
+from .unit import Unit
+
+
+def quarantine(state: State, cause: Cause, facts: Facts, reason: StopReason, detail: str) -> tuple[Transition, ...]:
+    """Quarantine an open workflow; note the fault on one that has ended, or refuse one that has not begun."""
+    unit = Unit(state, cause, facts)
+    if not isinstance(state, Workflow):
+        rejection = Rejection(content_digest="", faults=(f"{reason.value}: {detail}",))
+        unit.add(TransitionKind.CONTRACT_REJECTED, reason=reason.value, rejection=rejection, note=Note())
+    elif not state.open:
+        unit.add(TransitionKind.STALE, reason=reason.value, note=Note(differs=(detail,)))
+    else:
+        stop = Stop(stop_reason=reason, owner=state.contract.owner, detail=detail)
+        unit.add(TransitionKind.WORKFLOW_QUARANTINED, reason=reason.value, stop=stop)
+    return tuple(unit.transitions)

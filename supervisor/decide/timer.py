@@ -1,0 +1,97 @@
+"""A wait that is over. Each is checked against the state again: one that no longer applies does nothing. Pure."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from remit.events.transitions import Stop, StopReason, TransitionKind
+
+from ..inputs import Timer, TimerName
+from ..state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
+from .ending import lose_attempt
+from .inspection import ask_again
+from .stopping import stop_workflow
+from .unit import Unit
+
+
+def on_timer(unit: Unit, item: Timer) -> None:
+    """Do what the wait was for."""
+    if not isinstance(unit.state, Workflow):
+        return
+    if item.name is TimerName.HELD:
+        _release(unit, item)
+    elif unit.state.open and item.name is TimerName.WORKFLOW_DEADLINE:
+        stop_workflow(unit, StopReason.ELAPSED)
+    elif unit.state.open and item.task_id in unit.state.tasks:
+        HANDLERS[item.name](unit, unit.task(item.task_id or ""), item)
+
+
+def _offer(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, Offered) and task.phase.attempt_id == item.attempt_id:
+        unit.add(TransitionKind.OFFER_EXPIRED, task=task, reason=item.name.value)
+
+
+def _lost(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, Running) and task.phase.attempt_id == item.attempt_id:
+        grace = timedelta(seconds=unit.facts.policy.timeouts.grant_grace_seconds)
+        lose_attempt(unit, task, item.name.value, held_until=unit.facts.now + grace)
+
+
+def _incarnation(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, Offered):
+        _offer(unit, task, item)
+    else:
+        _lost(unit, task, item)
+
+
+def _deadline(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, Running):
+        _lost(unit, task, item)
+    elif isinstance(task.phase, Queued | BackingOff):
+        _escalate(unit, task, "elapsed", StopReason.ELAPSED)
+
+
+def _backoff(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, BackingOff):
+        unit.add(TransitionKind.BACKOFF_ENDED, task=task, reason=item.name.value)
+
+
+def _queue_wait(unit: Unit, task: Task, _: Timer) -> None:
+    if isinstance(task.phase, Queued):
+        _escalate(unit, task, StopReason.NO_WORKER_AVAILABLE.value, StopReason.NO_WORKER_AVAILABLE)
+
+
+def _inspection(unit: Unit, task: Task, item: Timer) -> None:
+    if isinstance(task.phase, AwaitingReview) and task.phase.attempt_id == item.attempt_id:
+        ask_again(unit, task, task.phase)
+
+
+def _escalate(unit: Unit, task: Task, reason: str, stop_reason: StopReason) -> None:
+    stop = Stop(stop_reason=stop_reason, owner=unit.workflow.contract.owner)
+    unit.add(TransitionKind.TASK_ESCALATED, task=task, reason=reason, stop=stop)
+
+
+def _release(unit: Unit, item: Timer) -> None:
+    task = unit.workflow.tasks.get(item.task_id or "")
+    attempt = task.attempt(item.attempt_id) if task and item.attempt_id else None
+    if task is None or attempt is None or attempt.held is None:
+        return
+    unit.add(
+        TransitionKind.RESERVATION_RELEASED,
+        task_id=task.task_id,
+        attempt_id=attempt.attempt_id,
+        worker_id=attempt.worker_id,
+        fencing_token=attempt.token,
+        reason=item.name.value,
+    )
+
+
+HANDLERS: dict[TimerName, Callable[[Unit, Task, Timer], None]] = {
+    TimerName.OFFER: _offer,
+    TimerName.SILENCE: _lost,
+    TimerName.NO_PROGRESS: _lost,
+    TimerName.TASK_DEADLINE: _deadline,
+    TimerName.INCARNATION: _incarnation,
+    TimerName.BACKOFF: _backoff,
+    TimerName.QUEUE_WAIT: _queue_wait,
+    TimerName.INSPECTION: _inspection,
+}

@@ -1,0 +1,194 @@
+"""From a record to transitions: decode, place, decide, and what to do when any of that fails. No I/O of its own.
+
+One poison record never stops a shard, and a fault inside decide freezes one workflow.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit import ids
+from remit.codec import decode
+from remit.errors import CodecError, UnknownSchemaError
+from remit.events import inputs as events
+from remit.events.base import Cause
+from remit.events.service import DeadLetterKind
+from remit.events.transitions import StopReason, Transition, Writer
+from remit.log.protocols import Recorded
+from remit.topics import partition_of, workflow_key
+
+from .decide import decide
+from .decide.quarantine import quarantine
+from .directory import Directory
+from .evolve import evolve
+from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
+from .outbox import outbox
+from .shard import Key, Shards
+from .state import Running, State, Unborn, Workflow
+from .step import Step, dead_letter, shard_note
+
+log = logging.getLogger("remit.supervisor")
+
+
+@dataclass(slots=True)
+class Intake:
+    """Decides inputs one after another into a step."""
+
+    shards: Shards
+    directory: Directory
+    instance: str
+    partitions: int
+    clock: Callable[[], datetime]
+
+    def take(self, recorded: Recorded, step: Step) -> None:
+        """Handle one record of an input topic."""
+        step.passed(recorded)
+        if self.shards.is_decided(recorded.topic, recorded.partition, recorded.offset):
+            self.shards.counts["decided_before"] += 1
+            return
+        refusal = self._placed(recorded)
+        if refusal is not None:
+            self._dead_letter(recorded, *refusal, step)
+            return
+        try:
+            event = decode(recorded.topic, recorded.value)
+        except UnknownSchemaError as error:
+            self._unknown(recorded, str(error), step)
+        except CodecError as error:
+            self._dead_letter(recorded, DeadLetterKind.UNDECODABLE, str(error), step)
+        else:
+            self._take_event(recorded, event, step)
+
+    def _placed(self, recorded: Recorded) -> tuple[DeadLetterKind, str] | None:
+        if key_of(recorded) is None:
+            return DeadLetterKind.UNDECODABLE, "key: not tenant/workflow in UTF-8"
+        if partition_of(recorded.key or b"", self.partitions) != recorded.partition:
+            return DeadLetterKind.MISPLACED, f"key: hashes to another partition of {self.partitions}"
+        return None
+
+    def _take_event(self, recorded: Recorded, event: object, step: Step) -> None:
+        key = key_of(recorded) or ("", "")
+        if not isinstance(event, InputEvent):
+            self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "not a record of this topic", step)
+        elif (event.tenant_id, event.workflow_id) != key:
+            self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "key: names another workflow than the event", step)
+        elif event.kind.value == "UNKNOWN":
+            self._unknown(recorded, "kind: not known to this build", step)
+        elif key in self.shards.frozen:
+            self._dead_letter(
+                recorded, DeadLetterKind.NOT_ALLOWED, f"the workflow is frozen: {self.shards.frozen[key]}", step
+            )
+        elif isinstance(self.shards.state(key), Unborn) and not isinstance(event, events.Contract):
+            self._dead_letter(
+                recorded, DeadLetterKind.UNKNOWN_WORKFLOW, "no contract was accepted under this key", step
+            )
+        elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.RENEWED:
+            self._renew(key, event, recorded)
+        else:
+            self._take_input(key, event, recorded, step)
+
+    def _take_input(self, key: Key, event: InputEvent, recorded: Recorded, step: Step) -> None:
+        now = self.shards.now(recorded.topic, recorded.partition, recorded.appended_at)
+        item = Received(event, recorded.topic, recorded.partition, recorded.offset, recorded.appended_at)
+        self._decide(key, item, now, recorded.partition, step)
+        if isinstance(event, events.Lease) and event.kind is events.LeaseKind.CLAIM:
+            self._start_lease(key, event, now)
+
+    def _start_lease(self, key: Key, event: events.Lease, now: datetime) -> None:
+        """The claim's own usage is the first report of the lease."""
+        state = self.shards.state(key)
+        task = state.tasks.get(event.task_id) if isinstance(state, Workflow) else None
+        if task is not None and isinstance(task.phase, Running) and task.phase.attempt_id == event.attempt_id:
+            if self.shards.leases.get(event.attempt_id) is None:
+                self.shards.leases.start(event.attempt_id, now, event.usage)
+            self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
+
+    def decide(self, key: Key, item: Timer | Assignment, step: Step) -> int:
+        """Decide a timer or an assignment; how many transitions followed."""
+        shard = partition_of(workflow_key(*key), self.partitions)
+        return self._decide(key, item, self.clock(), shard, step)
+
+    def _decide(self, key: Key, item: Input, now: datetime, shard: int, step: Step) -> int:
+        state = self.shards.state(key)
+        facts = self._facts(state, now, shard)
+        if facts is None:
+            self.shards.freeze(key, "policy_missing")
+            return 0
+        try:
+            transitions = decide(state, item, facts)
+        except Exception as error:
+            # Whatever broke is a fault of ours in one workflow; the others must go on.
+            log.exception("ALARM decide failed for %s/%s: it is quarantined", *key)
+            transitions = quarantine(
+                state, cause_of(state, item), facts, StopReason.DECIDER_FAULT, type(error).__name__
+            )
+        self._fold(key, transitions, facts, shard, step)
+        return len(transitions)
+
+    def _facts(self, state: State, now: datetime, shard: int) -> Facts | None:
+        sha = state.policy_sha256 if isinstance(state, Workflow) else self.directory.newest
+        policy = self.directory.policies.get(sha or "")
+        if policy is None or sha is None:
+            return None
+        writer = Writer(instance=self.instance, generation=self.shards.generations[shard])
+        return Facts(now, writer, policy, sha, self.shards.leases.usage())
+
+    def _fold(self, key: Key, transitions: tuple[Transition, ...], facts: Facts, shard: int, step: Step) -> None:
+        state = self.shards.state(key)
+        for transition in transitions:
+            state = evolve(state, transition)
+            step.write(shard, [transition], outbox(state, transition, facts.policy))
+            self.shards.note_decided(transition)
+        if transitions:
+            self.shards.put(key, state)
+        self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
+
+    def _renew(self, key: Key, event: events.Lease, recorded: Recorded) -> None:
+        """Soft state only: no transition, no transaction."""
+        state = self.shards.state(key)
+        task = state.tasks.get(event.task_id) if isinstance(state, Workflow) else None
+        current = task.current() if task is not None and isinstance(task.phase, Running) else None
+        said = (event.attempt_id, event.fencing_token, event.worker_id)
+        if current is None or said != (current.attempt_id, current.token, current.worker_id):
+            self.shards.counts["renewal_ignored"] += 1
+            return
+        self.shards.leases.renew(event, recorded.appended_at)
+
+    def _unknown(self, recorded: Recorded, reason: str, step: Step) -> None:
+        """A record that a newer build wrote: its workflow is frozen, since what it says may matter."""
+        key = key_of(recorded) or ("", "")
+        state = self.shards.state(key)
+        now = self.shards.now(recorded.topic, recorded.partition, recorded.appended_at)
+        facts = self._facts(state, now, recorded.partition)
+        if not isinstance(state, Workflow) or not state.open or facts is None:
+            self._dead_letter(recorded, DeadLetterKind.UNDECODABLE, reason, step)
+            return
+        cause = Cause(
+            event_id=ids.dead_letter_id(recorded.topic, recorded.partition, recorded.offset),
+            topic=recorded.topic,
+            partition=recorded.partition,
+            offset=recorded.offset,
+        )
+        transitions = quarantine(state, cause, facts, StopReason.UNTRUSTED_STATE, "unknown_schema")
+        self._fold(key, transitions, facts, recorded.partition, step)
+
+    def _dead_letter(self, recorded: Recorded, kind: DeadLetterKind, reason: str, step: Step) -> None:
+        shard = recorded.partition
+        letter = dead_letter(recorded, kind, reason, f"supervisor/{self.instance}")
+        sequence = self.shards.sequences.get(shard, 0) + 1
+        self.shards.sequences[shard] = sequence
+        writer = Writer(instance=self.instance, generation=self.shards.generations[shard])
+        note = shard_note(letter, writer, sequence)
+        self.shards.note_decided(note)
+        self.shards.counts["dead_letters"] += 1
+        step.dead_letter(letter, note, shard)
+
+
+def key_of(recorded: Recorded) -> Key | None:
+    """The workflow that a record's key names; None if it names none."""
+    try:
+        tenant_id, slash, workflow_id = (recorded.key or b"").decode().partition("/")
+    except UnicodeDecodeError:
+        return None
+    return (tenant_id, workflow_id) if slash and ids.is_id(tenant_id) and ids.is_id(workflow_id) else None

@@ -1,0 +1,58 @@
+"""Soft state of the leases: what renewals told since this supervisor took the shard. Never folded, no transition."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from remit.events.base import Usage
+from remit.events.inputs import Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One lease: last sign of life, last progress, usage so far."""
+
+    seen_at: datetime
+    moved_at: datetime
+    progress: int | None = None
+    usage: Usage | None = None
+
+
+class LeaseBook:
+    """The leases of one shard, by attempt."""
+
+    def __init__(self) -> None:
+        """Start empty: at takeover every running lease starts afresh, in full."""
+        self._held: dict[UUID, Held] = {}
+        self.ignored = 0  # renewals that named an attempt or token that is gone
+
+    def start(self, attempt_id: UUID, at: datetime, usage: Usage | None = None) -> None:
+        """A claim, or a takeover: the lease runs from here."""
+        self._held[attempt_id] = Held(seen_at=at, moved_at=at, usage=usage)
+
+    def renew(self, event: Lease, at: datetime) -> None:
+        """A renewal of a lease that is held; one that moves its progress counts as progress."""
+        held = self._held.get(event.attempt_id)
+        if held is None:
+            self.ignored += 1
+            return
+        moved = event.progress is not None and event.progress != held.progress
+        self._held[event.attempt_id] = replace(
+            held,
+            seen_at=max(held.seen_at, at),
+            moved_at=max(held.moved_at, at) if moved else held.moved_at,
+            progress=event.progress if moved else held.progress,
+            usage=event.usage or held.usage,
+        )
+
+    def get(self, attempt_id: UUID) -> Held | None:
+        """The lease, if it is held."""
+        return self._held.get(attempt_id)
+
+    def keep(self, running: set[UUID]) -> None:
+        """Forget every lease whose attempt no longer runs."""
+        self._held = {each: held for each, held in self._held.items() if each in running}
+
+    def usage(self) -> dict[UUID, Usage]:
+        """What renewals told of usage, by attempt."""
+        return {each: held.usage for each, held in self._held.items() if held.usage is not None}

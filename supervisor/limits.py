@@ -1,0 +1,183 @@
+"""Budget arithmetic: what is left, what an offer reserves, what an attempt costs. Pure."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from remit.contract.normal import Limits
+from remit.events.base import Amounts, Usage
+from remit.events.transitions import PriceEntry, Settlement, StopReason
+
+from .state import Attempt, Spent, Task, Workflow
+
+PENNY_FRACTION = Decimal("0.000001")
+NOTHING = Amounts(cost_gbp=Decimal(0), tokens=0, tool_calls=0)
+EXHAUSTED = (
+    (StopReason.COST_EXHAUSTED, "cost_gbp"),
+    (StopReason.TOKENS_EXHAUSTED, "tokens"),
+    (StopReason.TOOL_CALLS_EXHAUSTED, "tool_calls"),
+)
+
+
+def ceiling(limits: Limits) -> Amounts:
+    """The amounts that a contract's limits allow in all."""
+    return Amounts(cost_gbp=limits.max_cost_gbp, tokens=limits.max_tokens, tool_calls=limits.max_tool_calls)
+
+
+def cost_of(usage: Usage, price: PriceEntry) -> Decimal:
+    """Pounds of that usage at that price, rounded half-even to the log's six digits."""
+    tokens = usage.tokens_in * price.per_1k_tokens_in + usage.tokens_out * price.per_1k_tokens_out
+    calls = usage.tool_calls * price.per_tool_call
+    seconds = usage.worker_seconds * price.per_worker_second
+    return (tokens / 1000 + calls + seconds + usage.cost_gbp).quantize(PENNY_FRACTION, ROUND_HALF_EVEN)
+
+
+def spend(spent: Spent, usage: Usage, cost: Decimal) -> Spent:
+    """`spent` with one more booking."""
+    return Spent(
+        cost_gbp=spent.cost_gbp + cost,
+        tokens=spent.tokens + usage.tokens_in + usage.tokens_out,
+        tool_calls=spent.tool_calls + usage.tool_calls,
+    )
+
+
+def unspend(spent: Spent, usage: Usage, cost: Decimal) -> Spent:
+    """`spent` without an earlier booking."""
+    return Spent(
+        cost_gbp=spent.cost_gbp - cost,
+        tokens=spent.tokens - usage.tokens_in - usage.tokens_out,
+        tool_calls=spent.tool_calls - usage.tool_calls,
+    )
+
+
+def spent_by(workflow: Workflow) -> Spent:
+    """What all tasks of the workflow booked."""
+    parts = [task.spent for task in workflow.tasks.values()]
+    return Spent(
+        cost_gbp=sum((part.cost_gbp for part in parts), Decimal(0)),
+        tokens=sum(part.tokens for part in parts),
+        tool_calls=sum(part.tool_calls for part in parts),
+    )
+
+
+def reserved_by(tasks: Iterable[Task]) -> Amounts:
+    """What open attempts reserve and lost leases still hold."""
+    total = NOTHING
+    for task in tasks:
+        for attempt in task.attempts:
+            if (claim := _claim_on_budget(attempt)) is not None:
+                total = _combine(total, claim, lambda a, b: a + b)
+    return total
+
+
+def wanted(workflow: Workflow, task_id: str) -> Amounts:
+    """What an offer of the task would reserve: all that the task has left."""
+    task = workflow.tasks[task_id]
+    return _left(ceiling(workflow.contract.tasks[task_id].limits), task.spent, reserved_by((task,)))
+
+
+def available(workflow: Workflow) -> Amounts:
+    """What the workflow has neither spent nor reserved."""
+    return _left(ceiling(workflow.contract.limits), spent_by(workflow), reserved_by(workflow.tasks.values()))
+
+
+def blockers(workflow: Workflow, task_id: str) -> tuple[StopReason, ...]:
+    """The kinds of budget that keep the task from being offered now, in the order of the stop reasons."""
+    want = wanted(workflow, task_id)
+    free = available(workflow)
+    lacking = set(exhausted(want)) | {
+        reason for reason, name in EXHAUSTED if not _at_most(getattr(want, name), getattr(free, name))
+    }
+    return tuple(reason for reason, _ in EXHAUSTED if reason in lacking)
+
+
+def fits(wanted: Amounts, available: Amounts) -> bool:
+    """Whether `wanted` is no more than `available` in each kind; unlimited wants fit only the unlimited."""
+    return all(
+        _at_most(getattr(wanted, name), getattr(available, name)) for name in ("cost_gbp", "tokens", "tool_calls")
+    )
+
+
+def exhausted(left: Amounts) -> tuple[StopReason, ...]:
+    """The kinds of which nothing is left, in the order of the stop reasons."""
+    return tuple(reason for reason, name in EXHAUSTED if (value := getattr(left, name)) is not None and value <= 0)
+
+
+def settle(attempt: Attempt, usage: Usage | None, *, held_until: datetime | None = None) -> Settlement:
+    """Book an attempt: `usage` None books its whole reservation as estimated.
+
+    With `held_until` (a lost lease) what was not reported stays held until then.
+    """
+    booked = usage if usage is not None else estimate(attempt.reserved)
+    cost = cost_of(booked, attempt.price) if usage is not None else _estimated_cost(attempt, booked)
+    rest = _rest(attempt.reserved, booked, cost)
+    keeps = held_until is not None and usage is not None
+    return Settlement(
+        usage=booked,
+        cost_gbp=cost,
+        released=NOTHING if keeps else rest,
+        held=rest if keeps else NOTHING,
+        held_until=held_until if keeps else None,
+        overrun=_overrun(attempt.reserved, booked, cost),
+    )
+
+
+def estimate(reserved: Amounts) -> Usage:
+    """The whole reservation as usage."""
+    return Usage(tokens_in=reserved.tokens or 0, tool_calls=reserved.tool_calls or 0, estimated=True)
+
+
+def _estimated_cost(attempt: Attempt, booked: Usage) -> Decimal:
+    if attempt.reserved.cost_gbp is not None:
+        return attempt.reserved.cost_gbp
+    return cost_of(booked, attempt.price)
+
+
+def _rest(reserved: Amounts, usage: Usage, cost: Decimal) -> Amounts:
+    used = Spent(cost_gbp=cost, tokens=usage.tokens_in + usage.tokens_out, tool_calls=usage.tool_calls)
+    rest = _left(reserved, used, NOTHING)
+    return _combine(rest, NOTHING, max)
+
+
+def _overrun(reserved: Amounts, usage: Usage, cost: Decimal) -> bool:
+    used = Amounts(cost_gbp=cost, tokens=usage.tokens_in + usage.tokens_out, tool_calls=usage.tool_calls)
+    return not fits(used, reserved)
+
+
+def _claim_on_budget(attempt: Attempt) -> Amounts | None:
+    return attempt.reserved if attempt.open else attempt.held
+
+
+def _left(limit: Amounts, spent: Spent, reserved: Amounts) -> Amounts:
+    return Amounts(
+        cost_gbp=_minus(limit.cost_gbp, spent.cost_gbp, reserved.cost_gbp),
+        tokens=_minus_count(limit.tokens, spent.tokens, reserved.tokens),
+        tool_calls=_minus_count(limit.tool_calls, spent.tool_calls, reserved.tool_calls),
+    )
+
+
+def _minus(limit: Decimal | None, spent: Decimal, reserved: Decimal | None) -> Decimal | None:
+    return None if limit is None else limit - spent - (reserved or Decimal(0))
+
+
+def _minus_count(limit: int | None, spent: int, reserved: int | None) -> int | None:
+    return None if limit is None else limit - spent - (reserved or 0)
+
+
+def _at_most(wanted: Decimal | None, available: Decimal | None) -> bool:
+    return available is None or (wanted is not None and wanted <= available)
+
+
+def _combine(one: Amounts, other: Amounts, by: Callable[..., Decimal]) -> Amounts:
+    """Combine kind by kind; None is unlimited on the right and stays None on the left."""
+
+    def each(a: Decimal | int | None, b: Decimal | int | None) -> Decimal | int | None:
+        if a is None:
+            return None
+        return a if b is None else by(a, b)
+
+    return Amounts(
+        cost_gbp=each(one.cost_gbp, other.cost_gbp),  # type: ignore[arg-type]
+        tokens=each(one.tokens, other.tokens),  # type: ignore[arg-type]
+        tool_calls=each(one.tool_calls, other.tool_calls),  # type: ignore[arg-type]
+    )

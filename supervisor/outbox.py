@@ -1,0 +1,120 @@
+"""outbox(state, transition) -> dispatches: what one transition tells a worker. Pure."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from remit import ids
+from remit.contract.document import as_document
+from remit.contract.normal import OutputKind
+from remit.events.base import Cause
+from remit.events.service import Dispatch, DispatchKind, Grant, Offer
+from remit.events.transitions import Dispatched, Transition, TransitionKind
+from remit.policy.model import Policy
+
+from .state import Attempt, State, Workflow
+
+TOLD: dict[TransitionKind, DispatchKind] = {
+    TransitionKind.OFFER_EXPIRED: DispatchKind.LEASE_LOST,
+    TransitionKind.LEASE_EXPIRED: DispatchKind.LEASE_LOST,
+    TransitionKind.TASK_STOPPED: DispatchKind.CANCEL,
+    TransitionKind.WORKFLOW_QUARANTINED: DispatchKind.CANCEL,
+}
+
+
+def outbox(state: State, transition: Transition, policy: Policy) -> tuple[Dispatch, ...]:
+    """The dispatches of one transition; `state` is the one after it."""
+    if not isinstance(state, Workflow) or transition.attempt_id is None or transition.worker_id is None:
+        return ()
+    task = state.tasks.get(transition.task_id or "")
+    attempt = task.attempt(transition.attempt_id) if task else None
+    if transition.kind is TransitionKind.DISPATCHED and transition.dispatch is not None and attempt is not None:
+        offer = _offer(state, transition, transition.dispatch, attempt, policy)
+        return (_dispatch(state, transition, DispatchKind.OFFER, attempt.pool, offer),)
+    kind = _told(transition)
+    pool = state.contract.tasks[task.task_id].pool if task else None
+    return (_dispatch(state, transition, kind, pool),) if kind and pool else ()
+
+
+def _told(transition: Transition) -> DispatchKind | None:
+    if transition.kind is TransitionKind.STALE and transition.reason == "late_claim":
+        return DispatchKind.LEASE_LOST
+    if transition.kind is TransitionKind.ATTEMPT_FAILED and transition.reason == "superseded":
+        return DispatchKind.CANCEL
+    return TOLD.get(transition.kind)
+
+
+def _dispatch(
+    state: Workflow, transition: Transition, kind: DispatchKind, pool: str, offer: Offer | None = None
+) -> Dispatch:
+    worker_id = transition.worker_id or ""
+    return Dispatch(
+        event_id=ids.dispatch_id(transition.event_id, worker_id),
+        tenant_id=state.tenant_id,
+        workflow_id=state.workflow_id,
+        occurred_at=transition.decided_at,
+        producer=transition.producer,
+        cause=Cause(event_id=transition.event_id),
+        kind=kind,
+        worker_id=worker_id,
+        pool=pool,
+        task_id=transition.task_id or "",
+        attempt_id=transition.attempt_id or transition.event_id,
+        fencing_token=transition.fencing_token or 0,
+        state_version=transition.version,
+        reason=transition.reason,
+        offer=offer,
+    )
+
+
+def _offer(state: Workflow, transition: Transition, dispatched: Dispatched, attempt: Attempt, policy: Policy) -> Offer:
+    task, wanted, times = state.tasks[transition.task_id or ""], state.contract, policy.timeouts
+    contract = wanted.tasks[task.task_id]
+    return Offer(
+        contract=offered_contract(state, task.task_id, policy),
+        contract_version=state.contract_version,
+        contract_sha256=attempt.contract_sha256,
+        attempt=dispatched.attempt,
+        round=task.round,
+        idempotency_key=ids.idempotency_key(state.tenant_id, state.workflow_id, task.task_id, task.round),
+        inputs=attempt.inputs,
+        offer_until=dispatched.offer_until,
+        lease_seconds=times.lease_seconds,
+        renewal_seconds=times.renewal_seconds,
+        no_progress_seconds=times.no_progress_seconds,
+        deadline_at=task.deadline_at or state.deadline_at,
+        deadline_seconds=contract.limits.deadline_seconds,
+        remaining=attempt.reserved,
+        grant=Grant(
+            permissions=contract.permissions.grants,
+            paths=contract.permissions.paths,
+            tools=contract.tools,
+            expires_at=dispatched.offer_until + timedelta(seconds=times.lease_seconds),
+        ),
+        rework=task.rework,
+    )
+
+
+def offered_contract(state: Workflow, task_id: str, policy: Policy) -> str:
+    """JSON text of what the worker must know of the contract: its task, its checks and their command lines.
+
+    A task that drafts a contract is also given the whole one, in the form of a workflow file.
+    """
+    contract = state.contract
+    checks = contract.checks_of(task_id)
+    commands = {check.command for _, check in checks if check.command}
+    parts: dict[str, Any] = {
+        "objective": contract.objective,
+        "constraints": contract.constraints,
+        "task": contract.tasks[task_id],
+        "requirements": [
+            msgspec.structs.replace(requirement, checks=tuple(c for c in requirement.checks if c.task == task_id))
+            for requirement in contract.requirements
+            if any(check.task == task_id for check in requirement.checks)
+        ],
+        "commands": {name: contract.commands[name] for name in sorted(commands)},
+    }
+    if OutputKind.CONTRACT in contract.tasks[task_id].outputs.values():
+        parts["workflow"] = as_document(contract, policy.output_schemas)
+    return msgspec.json.encode(parts).decode()

@@ -1,0 +1,176 @@
+"""The loop, written once: poll a batch, decide, evolve, produce, commit. All of the supervisor's writing is here."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+
+from remit.artefacts import ArtefactStore
+from remit.errors import FencedError, StepAbortedError
+from remit.events.transitions import TransitionKind
+from remit.log.protocols import Log, Partition, Recorded
+from remit.topics import INPUTS, Topic
+
+from .directory import Directory
+from .inspect.inspector import Inspector
+from .intake import Intake
+from .routing import schedule
+from .shard import Key, Shards
+from .state import AwaitingReview, Workflow
+from .step import Step
+from .takeover import MovedError, take_over
+
+log = logging.getLogger("remit.supervisor")
+BATCH = 500
+POLL_S = 0.05
+FENCINGS = 3
+FENCING_WINDOW_S = 60
+ASKS = frozenset({TransitionKind.INSPECTION_REQUESTED, TransitionKind.INSPECTION_RETRIED})
+
+
+class Supervisor:
+    """One supervisor under one stable name; `clock` gives aware UTC."""
+
+    def __init__(self, source: Log, name: str, store: ArtefactStore, clock: Callable[[], datetime]) -> None:
+        """Join the group; shards come with the first turns."""
+        self._log, self._name, self._clock = source, name, clock
+        self._directory = Directory(source, clock)
+        self._session = source.session(name)
+        self._inspector = Inspector(source.writer(), store, clock, name)
+        self._intake: Intake | None = None
+        self._epoch = -1
+        self._barrier: tuple[datetime, dict[Partition, int]] | None = None
+        self._fencings: deque[datetime] = deque(maxlen=FENCINGS)
+        self._warned = False
+
+    @property
+    def shards(self) -> Shards | None:
+        """What it holds; None while it owns nothing or is taking over."""
+        return self._intake.shards if self._intake else None
+
+    def run(self, stop: threading.Event) -> None:
+        """Serve until `stop` is set. FencedError after three fencings in a minute."""
+        while not stop.is_set():
+            self.turn()
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._inspector.close()
+        self._session.close()
+        self._directory.close()
+
+    def turn(self, timeout: float = POLL_S) -> None:
+        """One round of the loop; a broken step drops all state, and the next turn takes the shards over anew."""
+        try:
+            self._turn(timeout)
+        except MovedError:
+            self._drop()
+        except (StepAbortedError, FencedError) as error:
+            log.warning("the step was not committed, taking the shards over anew: %s", error)
+            self._drop()
+            self._count_fencing(error)
+
+    def _turn(self, timeout: float) -> None:
+        batch = self._session.poll(BATCH, timeout)
+        if self._session.epoch != self._epoch:
+            self._drop()
+            self._epoch = self._session.epoch
+            return
+        arrived = self._directory.poll()
+        if not self._ready():
+            return
+        if self._intake is None:
+            self._take_over()
+            return
+        self._step(self._intake, batch, arrived)
+
+    def _ready(self) -> bool:
+        """Shards to serve, and a policy to serve them by."""
+        if self._directory.newest is None and not self._warned:
+            self._warned = True
+            log.warning("waiting for a policy: apply one with `remit policy apply FILE`")
+        return bool(self._session.shards) and self._directory.newest is not None
+
+    def _take_over(self) -> None:
+        shards = take_over(self._log, self._session, self._clock)
+        self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock)
+        for key in shards.states:
+            shards.remember(key, self._directory.incarnations(), self._directory.policies)
+        for (tenant_id, workflow_id), task_id, phase in shards.reviews():
+            self._inspector.ask(tenant_id, workflow_id, task_id, phase)
+        log.info("serving shards %s with %d workflows", sorted(self._session.shards), len(shards.states))
+
+    def _step(self, intake: Intake, batch: list[Recorded], arrived: set[str]) -> None:
+        """One step: decide all, then write all in one transaction with the offsets."""
+        step = Step()
+        for recorded in batch:
+            intake.take(recorded, step)
+        intake.shards.recall(arrived, self._clock())
+        self._fire(intake, step)
+        self._assign(intake, step)
+        if step.messages:
+            self._session.step(step.messages, step.fenced_offsets(self._positions()))
+            self._inspect(intake.shards, step)
+
+    def _positions(self) -> dict[int, tuple[Partition, int]]:
+        """For each shard one partition and its unmoved position."""
+        return {
+            shard: (partition, self._session.position(partition))
+            for shard in self._session.shards
+            for partition in (Partition(Topic.CONTRACTS, shard),)
+        }
+
+    def _fire(self, intake: Intake, step: Step) -> None:
+        """Fire what is due, once every input is read to the end that it had when it became due."""
+        now = self._clock()
+        if self._barrier is None:
+            due = intake.shards.next_due()
+            if due is None or due > now:
+                return
+            inputs = [Partition(topic, shard) for topic in INPUTS for shard in self._session.shards]
+            ends = self._session.ends(inputs)
+            if ends is None:
+                return
+            self._barrier = (now, ends)
+        at, ends = self._barrier
+        if all(self._session.position(partition) >= end for partition, end in ends.items()):
+            self._barrier = None
+            directory = self._directory
+            for key, timer in intake.shards.take_due(at, directory.incarnations(), directory.policies):
+                intake.decide(key, timer, step)
+
+    def _assign(self, intake: Intake, step: Step) -> None:
+        """Hand out queued tasks until no worker is free or nothing is left."""
+        shards = intake.shards
+        while shards.queued:
+            registry = self._directory.registry()
+            waiting = [state for key in sorted(shards.queued) if isinstance(state := shards.state(key), Workflow)]
+            chosen = schedule(waiting, self._directory.policies, registry, shards.load)
+            followed = [intake.decide((w.tenant_id, w.workflow_id), assignment, step) for w, assignment in chosen]
+            if not any(followed):
+                return
+
+    def _inspect(self, shards: Shards, step: Step) -> None:
+        for transition in step.transitions:
+            if transition.kind in ASKS and transition.task_id is not None:
+                key: Key = (transition.tenant_id, transition.workflow_id)
+                state = shards.state(key)
+                phase = state.tasks[transition.task_id].phase if isinstance(state, Workflow) else None
+                if isinstance(phase, AwaitingReview):
+                    self._inspector.ask(*key, transition.task_id, phase)
+
+    def _drop(self) -> None:
+        self._intake = None
+        self._barrier = None
+
+    def _count_fencing(self, error: Exception) -> None:
+        if not isinstance(error, FencedError):
+            return
+        now = self._clock()
+        self._fencings.append(now)
+        first = self._fencings[0]
+        if len(self._fencings) == FENCINGS and (now - first).total_seconds() < FENCING_WINDOW_S:
+            raise FencedError(
+                f"fenced {FENCINGS} times within a minute: another supervisor runs under the name {self._name}"
+            ) from error

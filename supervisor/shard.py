@@ -1,0 +1,180 @@
+"""What one supervisor holds of the shards it owns: folded states, soft leases, how far inputs were decided, indexes.
+
+Pure bookkeeping, no I/O: the service and the takeover feed it.
+"""
+
+import heapq
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from uuid import UUID
+
+from remit.events.transitions import Transition
+from remit.policy.model import Policy
+
+from .fold import Verdict, fold
+from .inputs import Timer
+from .leases import LeaseBook
+from .routing import Load, open_attempts
+from .state import AwaitingReview, Queued, Running, State, Unborn, Workflow, initial
+from .timers import due, waits
+
+log = logging.getLogger("remit.supervisor")
+Key = tuple[str, str]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Shards:
+    """All shards of this supervisor; a workflow's key is (tenant, workflow)."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.states: dict[Key, State] = {}
+        self.leases = LeaseBook()
+        self.decided: dict[tuple[str, int], int] = {}
+        self.sequences: dict[int, int] = {}  # of each shard's own notes
+        self.generations: dict[int, int] = {}
+        self.frozen: dict[Key, str] = {}
+        self.clock: dict[tuple[str, int], datetime] = {}
+        self.load = Load(Counter(), Counter())
+        self.queued: set[Key] = set()
+        self._agenda: list[tuple[datetime, Key]] = []
+        self.counts: Counter[str] = Counter()
+
+    def state(self, key: Key) -> State:
+        """The state of a key; unborn when nothing is known of it."""
+        return self.states.get(key) or initial(*key)
+
+    def read(self, transition: Transition, shard: int) -> None:
+        """Fold one transition as read from the log, at a takeover."""
+        generation = transition.writer.generation
+        self.generations[shard] = max(self.generations.get(shard, 0), generation)
+        if not transition.workflow_id:
+            self._read_note(transition, shard)
+            return
+        key = (transition.tenant_id, transition.workflow_id)
+        if key in self.frozen:
+            return
+        folded = fold(self.state(key), transition)
+        self.counts[folded.verdict.value] += 1
+        if folded.verdict is Verdict.CONFLICT:
+            self.freeze(key, Verdict.CONFLICT.value)
+        if folded.verdict is Verdict.FOLDED:
+            self.states[key] = folded.state
+            self.note_decided(transition)
+
+    def _read_note(self, transition: Transition, shard: int) -> None:
+        if transition.writer.generation >= self.generations[shard]:
+            self.sequences[shard] = max(self.sequences.get(shard, 0), transition.sequence)
+            self.note_decided(transition)
+
+    def note_decided(self, transition: Transition) -> None:
+        """Remember the highest input of each topic and partition that a transition names as its cause."""
+        cause = transition.cause
+        if cause is not None and cause.topic is not None and cause.partition is not None and cause.offset is not None:
+            place = (cause.topic, cause.partition)
+            self.decided[place] = max(self.decided.get(place, -1), cause.offset)
+
+    def freeze(self, key: Key, reason: str) -> None:
+        """Decide nothing more for this workflow; an alarm."""
+        self.frozen[key] = reason
+        log.error("ALARM %s/%s is frozen: %s", *key, reason)
+
+    def is_decided(self, topic: str, partition: int, offset: int) -> bool:
+        """Whether this input was decided already."""
+        return offset <= self.decided.get((topic, partition), -1)
+
+    def now(self, topic: str, partition: int, appended_at: datetime) -> datetime:
+        """The log's time of a message: the running maximum of its partition's append times."""
+        place = (topic, partition)
+        self.clock[place] = max(self.clock.get(place, EPOCH), appended_at)
+        return self.clock[place]
+
+    def put(self, key: Key, state: State) -> None:
+        """Replace a state and keep the indexes true."""
+        before = self.states.get(key)
+        self.states[key] = state
+        self._count(before, -1)
+        self._count(state, +1)
+        if isinstance(state, Workflow) and state.open and _has_queued(state):
+            self.queued.add(key)
+        else:
+            self.queued.discard(key)
+
+    def index(self) -> None:
+        """Build all indexes anew, after a takeover."""
+        self.load = Load(Counter(), Counter())
+        self.queued = set()
+        for key, state in list(self.states.items()):
+            del self.states[key]
+            self.put(key, state)
+
+    def _count(self, state: State | None, by: int) -> None:
+        if isinstance(state, Workflow):
+            for attempt in open_attempts(state):
+                self.load.workers[attempt.worker_id] += by
+                self.load.pools[attempt.pool] += by
+
+    def start_leases(self, at: datetime) -> None:
+        """Running leases start afresh, in full."""
+        for state in self.states.values():
+            for attempt_id in _running(state):
+                self.leases.start(attempt_id, at)
+
+    def remember(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> None:
+        """Put the workflow's next wait on the agenda."""
+        timers = self._waits(key, incarnations, policies)
+        if timers:
+            heapq.heappush(self._agenda, (min(timer.due_at for timer in timers), key))
+
+    def recall(self, workers: set[str], at: datetime) -> None:
+        """Put every workflow with an attempt of these workers on the agenda: their process is another one now."""
+        for key, state in self.states.items() if workers else ():
+            if isinstance(state, Workflow) and any(each.worker_id in workers for each in open_attempts(state)):
+                heapq.heappush(self._agenda, (at, key))
+
+    def next_due(self) -> datetime | None:
+        """When the first wait on the agenda is over; renewals may have moved it since."""
+        return self._agenda[0][0] if self._agenda else None
+
+    def take_due(
+        self, now: datetime, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]
+    ) -> list[tuple[Key, Timer]]:
+        """Take what is due off the agenda: the timers that are really over, by workflow."""
+        keys = []
+        while self._agenda and self._agenda[0][0] <= now:
+            keys.append(heapq.heappop(self._agenda)[1])
+        taken = []
+        for key in dict.fromkeys(keys):
+            over = due(iter(self._waits(key, incarnations, policies)), now)
+            taken += [(key, timer) for timer in over]
+            if not over:
+                self.remember(key, incarnations, policies)
+        return taken
+
+    def _waits(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> list[Timer]:
+        state = self.states.get(key)
+        if not isinstance(state, Workflow) or key in self.frozen or state.policy_sha256 not in policies:
+            return []
+        return list(waits(state, self.leases, incarnations, policies[state.policy_sha256].timeouts))
+
+    def reviews(self) -> list[tuple[Key, str, AwaitingReview]]:
+        """Every result that waits for its inspector."""
+        return [
+            (key, task.task_id, task.phase)
+            for key, state in self.states.items()
+            if isinstance(state, Workflow) and state.open
+            for task in state.tasks.values()
+            if isinstance(task.phase, AwaitingReview)
+        ]
+
+
+def _has_queued(workflow: Workflow) -> bool:
+    return any(isinstance(task.phase, Queued) for task in workflow.tasks.values())
+
+
+def _running(state: State) -> list[UUID]:
+    if isinstance(state, Unborn):
+        return []
+    return [task.phase.attempt_id for task in state.tasks.values() if isinstance(task.phase, Running)]

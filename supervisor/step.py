@@ -1,0 +1,99 @@
+"""One step under construction: the messages and offsets that go into the log in one transaction. No I/O."""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from remit import ids
+from remit.events.base import Cause
+from remit.events.envelope import message
+from remit.events.service import DeadLetter, DeadLetterKind, Dispatch
+from remit.events.transitions import Note, Transition, TransitionKind, WorkflowStatus, Writer
+from remit.log.protocols import Message, Partition, Recorded
+from remit.topics import Topic, dispatches
+
+from .state import DECIDER_VERSION
+
+
+class Step:
+    """Collects what is written together."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.messages: list[Message] = []
+        self.transitions: list[Transition] = []
+        self.offsets: dict[Partition, int] = {}
+        self.touched: set[int] = set()
+
+    def passed(self, recorded: Recorded) -> None:
+        """The record is handled: its offset is committed with the step, as last + 1."""
+        at = self.offsets.get(recorded.source, 0)
+        self.offsets[recorded.source] = max(at, recorded.offset + 1)
+
+    def write(self, shard: int, transitions: Iterable[Transition], sent: Iterable[Dispatch]) -> None:
+        """Transitions of one shard with the dispatches that they lead to."""
+        for transition in transitions:
+            self.transitions.append(transition)
+            self.messages.append(message(transition, Topic.TRANSITIONS))
+            self.touched.add(shard)
+        self.messages += [message(dispatch, dispatches(dispatch.pool)) for dispatch in sent]
+
+    def dead_letter(self, letter: DeadLetter, note: Transition, shard: int) -> None:
+        """A record that can't be used, and the shard's note of it."""
+        self.messages.append(message(letter, Topic.DEAD_LETTERS))
+        self.write(shard, [note], [])
+
+    def fenced_offsets(self, positions: Mapping[int, tuple[Partition, int]]) -> dict[Partition, int]:
+        """The offsets to commit, with at least one of each shard touched: without it a zombie's step would pass."""
+        unmoved = {partition: offset for shard, (partition, offset) in positions.items() if shard in self.touched}
+        return unmoved | self.offsets
+
+
+def dead_letter(recorded: Recorded, kind: DeadLetterKind, reason: str, producer: str) -> DeadLetter:
+    """The dead letter of a record: where it lies, its hash, why; never its bytes."""
+    value = recorded.value or b""
+    return DeadLetter(
+        event_id=ids.dead_letter_id(recorded.topic, recorded.partition, recorded.offset),
+        tenant_id="",
+        workflow_id="",
+        occurred_at=recorded.appended_at,
+        producer=producer,
+        kind=kind,
+        source_topic=recorded.topic,
+        source_partition=recorded.partition,
+        source_offset=recorded.offset,
+        record_sha256=ids.sha256(value),
+        size=len(value),
+        reason=reason[:500],
+    )
+
+
+def shard_note(letter: DeadLetter, writer: Writer, sequence: int) -> Transition:
+    """The note by which the fold knows that the record was passed."""
+    cause = Cause(
+        event_id=letter.event_id,
+        topic=letter.source_topic,
+        partition=letter.source_partition,
+        offset=letter.source_offset,
+    )
+    return Transition(
+        event_id=ids.transition_id(letter.event_id, sequence),
+        tenant_id="",
+        workflow_id="",
+        occurred_at=letter.occurred_at,
+        producer=letter.producer,
+        cause=cause,
+        kind=TransitionKind.DEAD_LETTERED,
+        sequence=sequence,
+        version=0,
+        writer=writer,
+        decider_version=DECIDER_VERSION,
+        decided_at=letter.occurred_at,
+        workflow_status=WorkflowStatus.UNKNOWN,
+        reason=letter.kind.value,
+        note=Note(event_id=letter.event_id, differs=(letter.reason,)),
+    )
+
+
+def inspection_id(request: UUID, tries: int) -> UUID:
+    """Id of the inspector's answer to one request."""
+    return ids.transition_id(request, tries)

@@ -1,0 +1,107 @@
+"""Taking shards over: wait for a predecessor's offsets, pin the high watermark, replay, serve. Each wait is needed.
+
+Runs in the main loop, outside any callback; given up as soon as the session's epoch moves.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TypeVar
+
+from remit.codec import decode
+from remit.errors import CodecError
+from remit.events.transitions import Transition
+from remit.log.catch_up import replay
+from remit.log.protocols import Log, Partition, Recorded, Session
+from remit.topics import ANSWERED, INPUTS, SHARDED, Topic
+
+from .shard import Shards
+
+log = logging.getLogger("remit.supervisor")
+HUNG_AFTER = 30.0  # seconds: transaction timeout and 20 s more
+T = TypeVar("T")
+
+
+class MovedError(Exception):
+    """The shards changed hands meanwhile: begin again. Never leaves the service."""
+
+
+def take_over(source: Log, session: Session, clock: Callable[[], datetime]) -> Shards:
+    """The folded state of all shards that the session owns, which then consumes their inputs."""
+    epoch, owned = session.epoch, sorted(session.shards)
+    every = [Partition(topic, shard) for topic in SHARDED for shard in owned]
+    committed = _insist(session, epoch, lambda: session.committed(every))
+    history = [Partition(Topic.TRANSITIONS, shard) for shard in owned]
+    pins = _insist(session, epoch, lambda: session.ends(history))
+    shards = Shards()
+    for recorded in _history(source, session, epoch, pins):
+        _read(shards, recorded)
+    for shard in owned:
+        shards.generations[shard] = shards.generations.get(shard, 0) + 1
+    shards.index()
+    shards.start_leases(clock())
+    session.resume(_starts(source, shards, owned, committed))
+    return shards
+
+
+def _insist(session: Session, epoch: int, ask: Callable[[], T | None]) -> T:
+    """Ask until it is known, serving the group between tries."""
+    while (answer := ask()) is None:
+        session.poll(1, 0.05)
+        if session.epoch != epoch:
+            raise MovedError
+    return answer
+
+
+def _history(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int]) -> Iterator[Recorded]:
+    reader = source.reader()
+    try:
+        for batch in replay(reader, dict.fromkeys(pins, 0), pins, timeout=HUNG_AFTER):
+            yield from batch
+            session.poll(1, 0.0)
+            if session.epoch != epoch:
+                raise MovedError
+    finally:
+        reader.close()
+
+
+def _read(shards: Shards, recorded: Recorded) -> None:
+    try:
+        event = decode(recorded.topic, recorded.value)
+    except CodecError as error:
+        shards.counts["undecodable"] += 1
+        log.critical("ALARM %s[%d]@%d is no transition: %s", recorded.topic, recorded.partition, recorded.offset, error)
+        return
+    if isinstance(event, Transition):
+        shards.read(event, recorded.partition)
+
+
+def _starts(source: Log, shards: Shards, owned: list[int], committed: Mapping[Partition, int]) -> dict[Partition, int]:
+    inputs = [Partition(topic, shard) for topic in INPUTS for shard in owned]
+    reader = source.reader()
+    try:
+        ends, firsts = reader.ends(inputs), reader.starts(inputs)
+    finally:
+        reader.close()
+    return {each: start(each, shards, committed.get(each, -1), first=firsts[each], end=ends[each]) for each in inputs}
+
+
+def start(partition: Partition, shards: Shards, committed: int, *, first: int, end: int) -> int:
+    """Where to read an input on: min(group offset, highest decided + 1); a difference is an alarm.
+
+    Leases start at their end when no offset is known: what was said before anyone listened binds nobody.
+    """
+    decided = shards.decided.get((partition.topic, partition.number), -1) + 1
+    if partition.topic not in ANSWERED:
+        return committed if committed >= 0 else max(decided, end)
+    if committed >= 0 and committed != decided:
+        shards.counts["position_alarm"] += 1
+        log.error(
+            "ALARM %s[%d]: group offset %d, but inputs are decided up to %d",
+            partition.topic,
+            partition.number,
+            committed,
+            decided,
+        )
+    known = [each for each in (committed, decided) if each >= 0]
+    return max(min(known), first) if decided == 0 else min(known)

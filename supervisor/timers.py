@@ -1,0 +1,84 @@
+"""Deadlines are data in the state: which waits are there, and which are over. Pure."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from remit.policy.model import Timeouts
+
+from .inputs import Timer, TimerName
+from .leases import LeaseBook
+from .state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
+
+
+def waits(
+    workflow: Workflow, leases: LeaseBook, incarnations: Mapping[str, UUID], timeouts: Timeouts
+) -> Iterator[Timer]:
+    """Every wait of the workflow, due or not. `incarnations`: the newest process of each registered worker."""
+    yield from _held(workflow)
+    if not workflow.open:
+        return
+    if workflow.deadline_at is not None:
+        yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
+    for task in workflow.tasks.values():
+        yield from _of_task(task, leases, timeouts)
+        yield from _replaced(task, incarnations)
+
+
+def due(timers: Iterator[Timer], now: datetime) -> list[Timer]:
+    """Those that are over, the longest first, one per task: what follows may end the others."""
+    over: dict[str | None, Timer] = {}
+    for timer in sorted((each for each in timers if each.due_at <= now), key=_order):
+        over.setdefault(timer.task_id, timer)
+    return sorted(over.values(), key=_order)
+
+
+def _order(timer: Timer) -> tuple[datetime, str, str]:
+    return (timer.due_at, timer.name.value, timer.task_id or "")
+
+
+def _held(workflow: Workflow) -> Iterator[Timer]:
+    for task in workflow.tasks.values():
+        for attempt in task.attempts:
+            if attempt.held_until is not None:
+                yield Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
+
+
+def _of_task(task: Task, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
+    if task.deadline_at is not None and isinstance(task.phase, Queued | Running | BackingOff):
+        current = task.current()
+        attempt_id = current.attempt_id if current else None
+        yield Timer(TimerName.TASK_DEADLINE, task.deadline_at, task.task_id, attempt_id)
+    match task.phase:
+        case Queued(since=since):
+            yield Timer(TimerName.QUEUE_WAIT, since + timedelta(seconds=timeouts.queue_wait_seconds), task.task_id)
+        case Offered(attempt_id=attempt_id, until=until):
+            yield Timer(TimerName.OFFER, until, task.task_id, attempt_id)
+        case Running(attempt_id=attempt_id):
+            yield from _of_lease(task.task_id, attempt_id, leases, timeouts)
+        case AwaitingReview(attempt_id=attempt_id, ask_until=until):
+            yield Timer(TimerName.INSPECTION, until, task.task_id, attempt_id)
+        case BackingOff(until=until):
+            yield Timer(TimerName.BACKOFF, until, task.task_id)
+        case _:
+            pass
+
+
+def _of_lease(task_id: str, attempt_id: UUID, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
+    lease = leases.get(attempt_id)
+    if lease is None:
+        return
+    silent = lease.seen_at + timedelta(seconds=timeouts.lease_seconds)
+    still = lease.moved_at + timedelta(seconds=timeouts.no_progress_seconds)
+    yield Timer(TimerName.SILENCE, silent, task_id, attempt_id)
+    yield Timer(TimerName.NO_PROGRESS, still, task_id, attempt_id)
+
+
+def _replaced(task: Task, incarnations: Mapping[str, UUID]) -> Iterator[Timer]:
+    """A new process of the same worker id ends what the old one had, at once."""
+    attempt = task.current()
+    if attempt is None or not isinstance(task.phase, Offered | Running):
+        return
+    newest = incarnations.get(attempt.worker_id)
+    if newest is not None and newest != attempt.incarnation:
+        yield Timer(TimerName.INCARNATION, attempt.offered_at, task.task_id, attempt.attempt_id)
