@@ -11,6 +11,8 @@ Path = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _LONGEST_KEY = 64
+_MOST_NAMES = 200  # among more, looking for the nearest takes too long
+MAX_LINES = 100
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Fault:
     def __str__(self) -> str:
         """The line that people read, like `limits.max_tokens must be at least 1`."""
         joint = "" if self.text.startswith(":") else " "
-        return f"{render(self.path)}{joint}{self.text}" if self.path else self.text.removeprefix(": ")
+        line = f"{render(self.path)}{joint}{self.text}" if self.path else self.text.removeprefix(": ")
+        return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def render(path: Path) -> str:
@@ -46,9 +49,27 @@ def quote(key: str) -> str:
 
 def unknown_key(path: Path, known: Iterable[str], what: str = "a known key", name: str | None = None) -> Fault:
     """The fault that `name`, by default the last key of the path, is none of `known`; says which is nearest."""
-    nearest = difflib.get_close_matches(str(path[-1]) if name is None else name, list(known), n=1, cutoff=0.6)
-    hint = f" (did you mean {nearest[0]}?)" if nearest else ""
+    nearest = _nearest(str(path[-1]) if name is None else name, list(known))
+    hint = f" (did you mean {nearest}?)" if nearest else ""
     return Fault(path, f"is not {what}{hint}")
+
+
+def _nearest(name: str, known: list[str]) -> str | None:
+    if len(name) > _LONGEST_KEY or len(known) > _MOST_NAMES:
+        return None
+    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return _shown(found[0]) if found else None
+
+
+def _shown(key: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) else quote(key)
+
+
+def lines(faults: Iterable[Fault], document: Mapping[str, Any]) -> list[str]:
+    """The faults as people read them: in file order, each once, at most 100 lines and how many more there are."""
+    found = list(dict.fromkeys(str(fault) for fault in in_file_order(faults, document)))
+    more = len(found) - MAX_LINES
+    return found if more <= 0 else [*found[:MAX_LINES], f"and {more} more faults"]
 
 
 def in_file_order(faults: Iterable[Fault], document: Mapping[str, Any]) -> tuple[Fault, ...]:

@@ -41,9 +41,9 @@ _BOUNDS = {
 }
 
 
-def faults_of(error: ValidationError, model: type[BaseModel]) -> tuple[Fault, ...]:
-    """One fault per broken rule of `error`, which validating against `model` raised."""
-    return tuple(_fault(detail, model) for detail in error.errors(include_input=False, include_url=False))
+def faults_of(error: ValidationError, model: type[BaseModel], most: int | None = None) -> tuple[Fault, ...]:
+    """One fault per broken rule of `error`, which validating against `model` raised; at most the first `most`."""
+    return tuple(_fault(detail, model) for detail in error.errors(include_input=False, include_url=False)[:most])
 
 
 def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:

@@ -14,10 +14,11 @@ from remit.contract.gate import normalise
 from remit.contract.normal import Workflow
 from remit.contract.widening import widening
 from remit.errors import ContractInvalidError
-from remit.faults import Fault, in_file_order
+from remit.faults import Fault, lines
 from remit.policy.model import Policy
 
 _LAID_OVER = frozenset({"limits", "constraints", "permissions", "checks", "commands", "inputs", "output_schemas"})
+_TEXTS = ("definition_of_done", "must_preserve", "security")
 
 
 def amend(current: Workflow, draft: Mapping[str, Any], policy: Policy, *, now: datetime) -> Workflow:
@@ -37,9 +38,9 @@ def amend(current: Workflow, draft: Mapping[str, Any], policy: Policy, *, now: d
         resolved=True,
     )
     commands = {name: command(model) for name, model in policy.commands.items()}
-    found = in_file_order(widening(current, workflow, commands), draft)
+    found = lines(widening(current, workflow, commands), draft)
     if found:
-        raise ContractInvalidError(list(dict.fromkeys(str(fault) for fault in found)))
+        raise ContractInvalidError(found)
     return workflow
 
 
@@ -49,7 +50,25 @@ def _laid_over(base: Mapping[str, Any], draft: Mapping[str, Any]) -> dict[str, A
     given = draft.get("tasks", {})
     if isinstance(given, Mapping):
         document["tasks"] = approved | {task_id: _task(approved.get(task_id), task) for task_id, task in given.items()}
+    _drop_checks(document, draft)
     return document
+
+
+def _drop_checks(document: dict[str, Any], draft: Mapping[str, Any]) -> None:
+    """Approved checks go with the texts that the draft left out, so that the fault names the missing requirement."""
+    wanted = [*_texts(document), *_texts(document.get("constraints"))]
+    tasks = document["tasks"]
+    for task in tasks.values() if isinstance(tasks, Mapping) else ():
+        wanted += _texts(task)
+    given = draft.get("checks", {})
+    if isinstance(document["checks"], dict):
+        kept = {text: checks for text, checks in document["checks"].items() if text in wanted or text in given}
+        document["checks"] = kept
+
+
+def _texts(part: object) -> list[object]:
+    lists = [part.get(name) for name in _TEXTS] if isinstance(part, Mapping) else []
+    return [text for texts in lists if isinstance(texts, list) for text in texts]
 
 
 def _task(base: Mapping[str, Any] | None, task: object) -> object:

@@ -12,6 +12,11 @@ from remit.policy.model import CheckModel, CommandModel, LimitsModel, Model
 
 Text = Annotated[str, Field(min_length=1, max_length=8192)]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
+# Ceilings on counts keep the gate quick whatever it is handed, and its faults few enough for one record.
+Names = Annotated[list[Name], Field(max_length=200)]
+Texts = Annotated[list[Text], Field(max_length=200)]
+Checks = Annotated[list[CheckModel], Field(max_length=50)]
+References = Annotated[dict[str, Name], Field(max_length=200)]
 Kind = Literal["revision", "diff", "document", "report", "log", "value", "contract"]
 Grant = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write:[A-Za-z0-9._/-]+)$")]
 RiskClass = Literal["low", "medium", "high"]
@@ -28,8 +33,8 @@ class Constraints(Model):
 
     language: Text | None = None
     framework: Text | None = None
-    must_preserve: list[Text] = []
-    security: list[Text] = []
+    must_preserve: Texts = []
+    security: Texts = []
 
 
 class PermissionsModel(Model):
@@ -38,7 +43,7 @@ class PermissionsModel(Model):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Grant] = Field(init=False)
 
-    paths: list[Name] = []
+    paths: Names = []
 
     @property
     def grants(self) -> dict[str, str]:
@@ -60,9 +65,9 @@ class TaskModel(Model):
     """One task of a workflow file; what it leaves out comes from its `task_type`."""
 
     task_type: Name
-    depends_on: list[Name] = []
-    inputs: dict[str, Name] = {}
-    outputs: dict[str, Kind] | None = None
+    depends_on: Names = []
+    inputs: References = {}
+    outputs: Annotated[dict[str, Kind], Field(max_length=64)] | None = None
     permissions: PermissionsModel = PermissionsModel()
     limits: ContractLimits = ContractLimits()
     output_schema: Name | None = None
@@ -70,9 +75,9 @@ class TaskModel(Model):
     objective: Text | None = None
     pool: Name | None = None
     capability: Name | None = None
-    tools: list[Name] | None = None
+    tools: Names | None = None
     risk_class: RiskClass | None = None
-    definition_of_done: list[Text] | None = None
+    definition_of_done: Texts | None = None
 
 
 class WorkflowFile(Model):
@@ -85,15 +90,15 @@ class WorkflowFile(Model):
     owner: Name | None = None
     objective: Text
     data_classification: Name | None = None
-    inputs: dict[str, Name] = {}
+    inputs: References = {}
     constraints: Constraints = Constraints()
-    definition_of_done: list[Text] = []
+    definition_of_done: Texts = []
     limits: ContractLimits = ContractLimits()
-    effects: list[EffectModel] = []
-    commands: dict[str, CommandModel] = {}
-    checks: dict[str, list[CheckModel]] = {}
-    output_schemas: dict[str, dict[str, Any]] = {}
-    tasks: dict[str, TaskModel] = Field(min_length=1)
+    effects: Annotated[list[EffectModel], Field(max_length=100)] = []
+    commands: Annotated[dict[str, CommandModel], Field(max_length=200)] = {}
+    checks: Annotated[dict[str, Checks], Field(max_length=1000)] = {}
+    output_schemas: Annotated[dict[str, dict[str, Any]], Field(max_length=200)] = {}
+    tasks: dict[str, TaskModel] = Field(min_length=1, max_length=1000)
 
 
 class TaskContractFile(Model):
@@ -106,11 +111,11 @@ class TaskContractFile(Model):
     task_type: Name | None = None
     objective: Text
     data_classification: Name | None = None
-    inputs: dict[str, Name] = {}
+    inputs: References = {}
     constraints: Constraints = Constraints()
     permissions: PermissionsModel = PermissionsModel()
     output_schema: Name
-    definition_of_done: list[Text] = []
+    definition_of_done: Texts = []
     limits: ContractLimits = ContractLimits()
 
 
@@ -122,8 +127,8 @@ class TaskEnvelopeFile(Model):
     tenant_id: Name | None = None
     owner: Name | None = None
     task_type: Name
-    input_refs: list[Name] = []
-    allowed_tools: list[Name] | None = None
+    input_refs: Names = []
+    allowed_tools: Names | None = None
     deadline: str | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     output_schema: Name | None = None

@@ -13,9 +13,9 @@ from remit.contract.build import build
 from remit.contract.file import TaskContractFile, TaskEnvelopeFile, WorkflowFile
 from remit.contract.filled import Filled
 from remit.contract.repair import Reading, read
-from remit.contract.rules import RULES
+from remit.contract.rules import RULES, Rule, limits
 from remit.errors import ContractInvalidError
-from remit.faults import Fault, in_file_order
+from remit.faults import Fault, lines
 from remit.ids import digest
 from remit.policy.model import Policy
 
@@ -45,7 +45,10 @@ def normalise(
         _refuse(reading.faults, document)
     is_bare = not isinstance(reading.model, WorkflowFile)
     filled = Filled(expanded.file, policy, now, is_bare=is_bare, resolved=resolved)
-    faults = [*_key_faults(filled, workflow_id, tenant_id), *(fault for rule in RULES for fault in rule(filled))]
+    faults = [
+        *_key_faults(filled, workflow_id, tenant_id),
+        *(fault for rule in _rules(filled) for fault in rule(filled)),
+    ]
     placed = [Fault(expanded.place(fault.path), fault.text) for fault in faults]
     found = [*reading.faults, *(fault for fault in placed if not reading.concerns_doubtful(fault.path))]
     if found:
@@ -84,6 +87,12 @@ def _expand(model: object, policy: Policy) -> Expanded | Fault | None:
     return None
 
 
+def _rules(filled: Filled) -> Iterable[Rule]:
+    """All rules; for more tasks than any workflow may have only the one that says so, for others compare pairs."""
+    most = filled.policy.limits.max.max_tasks
+    return RULES if most is None or len(filled.tasks) <= most else (limits.faults,)
+
+
 def _key_faults(filled: Filled, workflow_id: str | None, tenant_id: str | None) -> list[Fault]:
     keys = (("workflow_id", workflow_id, filled.file.workflow_id), ("tenant_id", tenant_id, filled.file.tenant_id))
     return [
@@ -100,5 +109,4 @@ def _check_size(workflow: normal.Workflow) -> None:
 
 
 def _refuse(faults: Iterable[Fault], document: Mapping[str, Any]) -> NoReturn:
-    lines = dict.fromkeys(str(fault) for fault in in_file_order(faults, document))
-    raise ContractInvalidError(list(lines))
+    raise ContractInvalidError(lines(faults, document))

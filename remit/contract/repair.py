@@ -6,7 +6,9 @@ imports it.
 
 import copy
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,6 +19,7 @@ from remit.faults_pydantic import faults_of
 M = TypeVar("M", bound=BaseModel)
 
 _ROUNDS = 4
+_MOST_ERRORS = 500  # beyond, the document is not worth mending
 _PLACEHOLDER = "?"
 _PLACEHOLDERS: dict[str, Any] = {"argv": [_PLACEHOLDER], "kind": "document"}
 _ITEM_DEPTH = {"checks": 3, "commands": 2, "effects": 2}  # parts that are doubtful as a whole once one field is
@@ -32,7 +35,11 @@ class Reading(Generic[M]):
 
     def concerns_doubtful(self, path: Path) -> bool:
         """Whether a fault at `path` may only follow from one already reported."""
-        return any(path[: len(part)] == part or part[: len(path)] == path for part in self.doubtful)
+        return _within(path, self.doubtful) or path in self._above_doubtful
+
+    @cached_property
+    def _above_doubtful(self) -> frozenset[Path]:
+        return frozenset(part[:length] for part in self.doubtful for length in range(len(part)))
 
 
 def read(document: Mapping[str, Any], model: type[M]) -> Reading[M]:
@@ -44,13 +51,15 @@ def read(document: Mapping[str, Any], model: type[M]) -> Reading[M]:
         try:
             return Reading(model.model_validate(rest), tuple(reported), frozenset(doubtful))
         except ValidationError as error:
-            reported += [fault for fault in faults_of(error, model) if not _known(fault.path, doubtful)]
+            if error.error_count() > _MOST_ERRORS:
+                return Reading(None, (*reported, *faults_of(error, model, _MOST_ERRORS)), frozenset(doubtful))
+            reported += [fault for fault in faults_of(error, model) if not _within(fault.path, doubtful)]
             doubtful |= _set_aside(rest, error)
     return Reading(None, tuple(reported), frozenset(doubtful))
 
 
-def _known(path: Path, doubtful: set[Path]) -> bool:
-    return any(path[: len(part)] == part for part in doubtful)
+def _within(path: Path, doubtful: AbstractSet[Path]) -> bool:
+    return any(path[:length] in doubtful for length in range(len(path) + 1))
 
 
 def _set_aside(rest: dict[str, Any], error: ValidationError) -> set[Path]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from remit import documents, ids
 from remit.errors import PolicyInvalidError
-from remit.faults import in_file_order
+from remit.faults import lines
 from remit.faults_pydantic import faults_of
 from remit.policy.model import Policy
 from remit.policy.rules import policy_faults
@@ -30,7 +30,7 @@ def parse(text: str) -> Policy:
         faults = tuple(policy_faults(policy))
         if not faults:
             return policy
-    raise PolicyInvalidError(list(dict.fromkeys(str(fault) for fault in in_file_order(faults, document))))
+    raise PolicyInvalidError(lines(faults, document))
 
 
 def sha256(text: str) -> str:

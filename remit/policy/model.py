@@ -20,7 +20,8 @@ def _money(value: object) -> object:
     if isinstance(value, Decimal):
         return value
     if isinstance(value, str) and re.fullmatch(MONEY_PATTERN, value):
-        return abs(number) if (number := Decimal(value)) == 0 else number
+        number = Decimal(format(Decimal(value), "f"))  # 1E+3 is written as 1000
+        return number if number else abs(number)
     raise ValueError("must be money as text, like '0.25'")
 
 

@@ -21,7 +21,9 @@ from remit.contract.rules import (
 )
 from remit.faults import Fault
 
-RULES: tuple[Callable[[Filled], Iterator[Fault]], ...] = (
+Rule = Callable[[Filled], Iterator[Fault]]
+
+RULES: tuple[Rule, ...] = (
     identity.faults,
     data.faults,
     references.faults,

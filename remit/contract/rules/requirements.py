@@ -89,5 +89,6 @@ def _can_be_met(filled: Filled, check: WantedCheck, task: Task) -> Iterator[Faul
 
 
 def _may_not_execute(filled: Filled, task: Task) -> bool:
+    grant = task.grants.get("repository")  # a missing one has its own fault
     has_code = bool(filled.repositories(task.id)) or on_revision_line(filled, task.id)
-    return has_code and not covers([task.grants.get("repository", "none")], "execute")
+    return has_code and grant is not None and not covers([grant], "execute")
