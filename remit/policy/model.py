@@ -21,7 +21,7 @@ def _money(value: object) -> object:
         return value
     if isinstance(value, str) and re.fullmatch(MONEY_PATTERN, value):
         number = Decimal(format(Decimal(value), "f"))  # 1E+3 is written as 1000
-        return number if number else abs(number)
+        return number or abs(number)  # no negative zero
     raise ValueError("must be money as text, like '0.25'")
 
 

@@ -30,6 +30,7 @@ def put(document: Document, path: str, value: Any) -> None:
         ("objective", ..., "objective is required"),
         ("objective", 5, "objective must be text"),
         ("owner", ..., "owner is required"),
+        ("owner", "a\x1b[2J", "owner must be printable text on one line"),
         ("tasks", ..., "tasks is required"),
         ("tasks", [], "tasks must be a mapping"),
         ("tasks", {}, "tasks must have at least 1 entries"),

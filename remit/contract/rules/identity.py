@@ -14,6 +14,8 @@ def faults(filled: Filled) -> Iterator[Fault]:
             yield Fault(path, "is not an id: 1 to 128 of A-Z a-z 0-9 . _ : -")
     if filled.file.owner is None and not filled.is_bare:
         yield Fault(("owner",), "is required")
+    if filled.file.owner is not None and not filled.file.owner.isprintable():
+        yield Fault(("owner",), "must be printable text on one line")
 
 
 def _names(filled: Filled) -> Iterator[tuple[Path, str]]:
