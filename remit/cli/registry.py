@@ -8,6 +8,7 @@ COMMANDS = {
     "doctor": "remit.cli.topics:doctor",
     "down": "remit.cli.broker:down",
     "policy": "remit.cli.policy:policy",
+    "schemas": "remit.cli.schemas:schemas",
     "topics": "remit.cli.topics:topics",
     "up": "remit.cli.broker:up",
 }
