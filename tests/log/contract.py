@@ -105,7 +105,7 @@ class CatchUpContract:
 
     @pytest.mark.parametrize("tail", ["marker", "aborted", "only aborted", "empty"])
     def test_tails(self, rig: Rig, tail: str) -> None:
-        """A catch-up ends at every kind of tail, with a lag of 0 and nothing aborted shown (KTXN-5)."""
+        """A catch-up ends at every kind of tail, with no lag and nothing aborted shown (KTXN-5)."""
         if tail in {"marker", "aborted"}:
             rig.transaction([message(Topic.TRANSITIONS, "kept")]).commit()
         if tail in {"aborted", "only aborted"}:
@@ -114,7 +114,8 @@ class CatchUpContract:
         pins = reader.ends([TRANSITIONS])
         batches = list(replay(reader, {TRANSITIONS: 0}, pins, timeout=30))
         assert values(record for batch in batches for record in batch) == ["kept"] * (tail in {"marker", "aborted"})
-        assert reader.position(TRANSITIONS) == pins[TRANSITIONS]
+        # Not equal: a commit may be acknowledged, and the end pinned, before its marker lies in the partition.
+        assert reader.position(TRANSITIONS) >= pins[TRANSITIONS]
 
     def test_many_partitions(self, rig: Rig) -> None:
         """A catch-up ends when the last of several partitions is there."""

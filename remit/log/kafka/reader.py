@@ -1,0 +1,66 @@
+"""Reads committed records from Kafka without a group. `KafkaLog.reader` makes it."""
+
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import Consumer, KafkaException
+
+from remit.errors import LogError
+from remit.log.kafka.cluster import Cluster, insist
+from remit.log.kafka.records import CONSUMER, drain, failure, positions_of, recorded, split
+from remit.log.protocols import Partition, Recorded
+
+
+class KafkaReader:
+    """Implements `Reader`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Connect lazily, with nothing assigned."""
+        self._cluster = cluster
+        # The library wants a group's name; nothing is ever committed under it.
+        self._consumer = Consumer(cluster.client(CONSUMER | {"group.id": f"{cluster.prefix}readers"}))
+        self._started: dict[Partition, int] = {}
+        self._failed: LogError | None = None
+        self._closed = False
+
+    def assign(self, positions: Mapping[Partition, int]) -> None:
+        """Read from here on; replaces what was assigned, and purges what was prefetched."""
+        self._started = dict(positions)
+        self._failed = None
+        try:
+            self._consumer.assign([self._cluster.at(each, offset) for each, offset in positions.items()])
+        except KafkaException as error:
+            raise self._cluster.error(error.args[0], "partitions can't be assigned") from error
+
+    def poll(self, limit: int, timeout: float) -> list[Recorded]:
+        """Up to `limit` records; an error is raised once the records before it were returned."""
+        if self._failed is not None:
+            raise self._failed
+        records, failed = split(drain(self._consumer, limit, timeout))
+        if failed is not None:
+            self._failed = failure(self._cluster, failed, self._positions(self._started))
+            if not records:
+                raise self._failed
+        return [recorded(self._cluster, record) for record in records]
+
+    def position(self, partition: Partition) -> int:
+        """Next offset to be read."""
+        return self._positions([partition])[partition]
+
+    def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """High watermarks."""
+        wanted = list(partitions)
+        return insist(lambda: self._cluster.ends(wanted))
+
+    def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """Earliest offsets held."""
+        wanted = list(partitions)
+        return insist(lambda: self._cluster.starts(wanted))
+
+    def close(self) -> None:
+        """Disconnect."""
+        if not self._closed:
+            self._closed = True
+            self._consumer.close()
+
+    def _positions(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        return positions_of(self._cluster, self._consumer, self._started, partitions)
