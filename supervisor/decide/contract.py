@@ -52,9 +52,7 @@ def _begin(unit: Unit, event: Contract) -> None:
 
 def _judged(unit: Unit, event: Contract) -> normal.Workflow:
     document = parse(event.document, is_json=True)
-    if ids.digest(document) != event.content_digest:
-        raise ContractInvalidError(["content_digest is not that of the document"])
-    return normalise(
+    workflow = normalise(
         document,
         unit.facts.policy,
         now=unit.facts.now,
@@ -62,6 +60,9 @@ def _judged(unit: Unit, event: Contract) -> normal.Workflow:
         tenant_id=unit.state.tenant_id,
         resolved=True,
     )
+    if ids.digest(document) != event.content_digest:
+        raise ContractInvalidError(["content_digest is not that of the document"])
+    return workflow
 
 
 def accepted_contract(
