@@ -1,0 +1,6 @@
+#!/bin/sh
+# A worker: finds its input's path in the dispatch file, writes one file that bears the output's name.
+set -eu
+text=$(sed -n 's/.*"path": "\(.*\)".*/\1/p' "$REMIT_DISPATCH" | head -n 1)
+sleep 2 # so that the others are seen at work at the same time
+wc -w <"$text" >"$REMIT_OUT/count.txt"
