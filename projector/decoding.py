@@ -1,0 +1,77 @@
+"""Records -> events, or the reason why one can't be used. Pure; the fold imports it.
+
+The reason is by the record alone, so a rebuild skips the same ones. A transition or decision in a partition that its
+key doesn't hash to is skipped too: read across partitions its place in history would depend on the order of arrival.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from remit.codec import decode
+from remit.errors import CodecError, UnknownSchemaError
+from remit.events.base import Event
+from remit.events.transitions import Transition, TransitionKind
+from remit.ids import sha256
+from remit.log.protocols import Recorded
+from remit.topics import SHARDED, partition_of, shard_key, workflow_key
+
+from .tables import Row
+
+UNDECODABLE = "undecodable"
+UNKNOWN_SCHEMA = "unknown_schema"
+MISPLACED = "misplaced"
+CONTRACT_UNREADABLE = "contract_unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A record and what it holds: an event, or the reason why there is none."""
+
+    record: Recorded
+    event: Event | None = None
+    fault: str | None = None
+
+
+def read(records: Iterable[Recorded], partitions: int) -> Iterator[Read]:
+    """Each record with its event; `partitions` is the agreed count of the sharded topics."""
+    for record in records:
+        try:
+            event = decode(record.topic, record.value)
+        except UnknownSchemaError:
+            yield Read(record, fault=UNKNOWN_SCHEMA)
+        except CodecError:
+            yield Read(record, fault=UNDECODABLE)
+        else:
+            yield Read(record, event) if _placed(record, event, partitions) else Read(record, fault=MISPLACED)
+
+
+def _placed(record: Recorded, event: Event, partitions: int) -> bool:
+    if record.topic not in SHARDED:
+        return True
+    if isinstance(event, Transition) and event.kind is TransitionKind.DEAD_LETTERED:
+        return record.key == shard_key(record.partition)
+    key = workflow_key(event.tenant_id, event.workflow_id)
+    return record.key == key and record.partition == _home(key, partitions)
+
+
+@lru_cache(maxsize=65536)
+def _home(key: bytes, partitions: int) -> int:
+    return partition_of(key, partitions)
+
+
+def skipped(record: Recorded, reason: str) -> Row:
+    """The row of a record that could not be used."""
+    value = record.value or b""
+    return Row(
+        "skipped",
+        {
+            "topic": record.topic,
+            "partition": record.partition,
+            "offset": record.offset,
+            "reason": reason,
+            "record_sha256": sha256(value),
+            "size": len(value),
+            "appended_at": record.appended_at,
+        },
+    )

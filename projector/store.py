@@ -1,0 +1,217 @@
+"""The projector's own DuckDB file: rows and positions in one transaction, never one without the other.
+
+The only module of the role that opens DuckDB. One writer, one connection, one thread. Nothing else of the process may
+ever open the file: closing any descriptor of it would drop the lock that keeps other processes out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import duckdb
+import pyarrow as pa
+
+from remit.errors import RefusedError
+from remit.log.protocols import Partition
+
+from . import sql
+from .fold import Batch, Facts, Progress, Stream
+from .tables import KEYED, ONCE, PROJECTION_VERSION, Keyed, Values
+
+_STREAM_COLUMNS = ", ".join(each.name for each in fields(Stream))
+
+
+class StoreBusyError(RefusedError):
+    """Another process has the database open."""
+
+
+class StoreVersionError(RefusedError):
+    """The database was made by another version of the projection."""
+
+
+class Store:
+    """An open database; a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it with empty tables; StoreBusyError, StoreVersionError."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._connection = _connected(path)
+        try:
+            self._prepare()
+            self._progress = self._read_progress()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    @property
+    def progress(self) -> Mapping[Partition, Progress]:
+        """How far each partition was read, as committed."""
+        return self._progress
+
+    def facts(self, streams: Mapping[str, Sequence[int]]) -> Facts:
+        """What the fold must know of these streams, each named with the sequences that come."""
+        found = self._streams(streams)
+        repeated = [
+            (name, sequence)
+            for name, sequences in streams.items()
+            for sequence in sequences
+            if name in found and sequence <= found[name].sequence
+        ]
+        return Facts(self._progress, found, self._ids(repeated) if repeated else {})
+
+    def commit(self, batch: Batch, positions: Mapping[Partition, int]) -> bool:
+        """Write the batch's rows and the positions to go on from, in one transaction; whether anything changed."""
+        progress = _moved(batch.progress, positions)
+        changed = {key: each for key, each in progress.items() if self._progress.get(key) != each}
+        if not changed:
+            return False
+        self._connection.execute("BEGIN")
+        try:
+            for table, rows in batch.rows.items():
+                self._write(table, rows)
+            self._write_progress(changed)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._progress = progress
+        return True
+
+    def record_gaps(self, gaps: Iterable[Values]) -> None:
+        """Keep, for ever, that history is missing and an operator accepted it."""
+        if rows := list(gaps):
+            self._write("gaps", rows)
+
+    def checkpoint(self) -> None:
+        """Bring all that is committed into the one file, so that a copy of it is whole."""
+        self._connection.execute("CHECKPOINT")
+
+    def close(self) -> None:
+        """Let go of the file; idempotent."""
+        self._connection.close()
+
+    def _prepare(self) -> None:
+        self._connection.execute("SET TimeZone = 'UTC'")
+        # Batches are small: a second thread costs more than it saves, and the other core has work.
+        self._connection.execute("SET threads = 1")
+        if not self._connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta'").fetchone():
+            self._connection.execute("BEGIN")
+            for statement in sql.statements():
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO meta VALUES (?, NULL)", [PROJECTION_VERSION])
+            self._connection.execute("COMMIT")
+        row = self._connection.execute("SELECT projection_version FROM meta").fetchone()
+        if row != (PROJECTION_VERSION,):
+            raise StoreVersionError(f"{self.path} was made by another version; run: remit rebuild")
+
+    def _read_progress(self) -> dict[Partition, Progress]:
+        query = "SELECT topic, partition, next_offset, records, skipped, newest_at FROM offsets"
+        rows = self._connection.execute(query).fetchall()
+        return {Partition(topic, number): Progress(*rest) for topic, number, *rest in rows}
+
+    def _streams(self, names: Iterable[str]) -> dict[str, Stream]:
+        query = f"SELECT stream, {_STREAM_COLUMNS} FROM streams WHERE stream IN (SELECT unnest(?))"  # noqa: S608 - own names
+        rows = self._connection.execute(query, [list(names)]).fetchall()
+        return {name: Stream(*rest) for name, *rest in rows}
+
+    def _ids(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        query = """SELECT stream, sequence, event_id FROM transitions
+            JOIN (SELECT unnest(?) AS stream, unnest(?) AS sequence) AS wanted USING (stream, sequence)"""
+        columns = [[name for name, _ in wanted], [sequence for _, sequence in wanted]]
+        rows = self._connection.execute(query, columns).fetchall()
+        return {(name, sequence): event_id for name, sequence, event_id in rows}
+
+    def _write(self, table: str, rows: Sequence[Values]) -> None:
+        """Insert through Arrow, which is a hundred times faster than row by row; a keyed table's rows are joined."""
+        self._connection.register("incoming", _arrow(rows, self._schemas[table]))
+        try:
+            self._connection.execute(_INSERTS.get(table) or f"INSERT INTO {table} BY NAME SELECT * FROM incoming")  # noqa: S608 - own names
+        finally:
+            self._connection.unregister("incoming")
+
+    def _write_progress(self, changed: Mapping[Partition, Progress]) -> None:
+        self._write("offsets", [_offset_row(*each) for each in changed.items()])
+        newest = [each.newest_at for each in changed.values() if each.newest_at]
+        if newest:
+            self._connection.execute("UPDATE meta SET newest_event_at = greatest(newest_event_at, ?)", [max(newest)])
+
+    @cached_property
+    def _schemas(self) -> dict[str, pa.Schema]:
+        rows = self._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        return {name: self._connection.table(name).limit(0).to_arrow_table().schema for (name,) in rows}
+
+
+def _connected(path: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(str(path))
+    except duckdb.IOException as error:
+        if "lock" in str(error).lower():
+            raise StoreBusyError(f"{path} is open in another process, such as a running projector") from None
+        raise RefusedError(f"{path} can't be opened as a DuckDB database") from None
+
+
+def _arrow(rows: Sequence[Values], schema: pa.Schema) -> pa.Table:
+    columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _moved(progress: Mapping[Partition, Progress], positions: Mapping[Partition, int]) -> dict[Partition, Progress]:
+    """Positions are the reader's, so that commit markers and aborted records behind the last record are passed too."""
+    out = dict(progress)
+    for partition, position in positions.items():
+        before = out.get(partition, Progress())
+        at = max(position, before.next_offset)
+        out[partition] = Progress(at, before.records, before.skipped, before.newest_at)
+    return out
+
+
+def _offset_row(partition: Partition, progress: Progress) -> dict[str, Any]:
+    return {
+        "topic": partition.topic,
+        "partition": partition.number,
+        "next_offset": progress.next_offset,
+        "records": progress.records,
+        "skipped": progress.skipped,
+        "newest_at": progress.newest_at,
+    }
+
+
+def _upsert(table: str, keyed: Keyed, columns: Iterable[str]) -> str:
+    """The statement that joins parts with stored rows, by the same rule as `tables.join`."""
+    sets = ", ".join(f"{column} = {_joined(table, keyed, column)}" for column in columns if column not in keyed.key)
+    return (
+        f"INSERT INTO {table} BY NAME SELECT * FROM incoming "  # noqa: S608 - own names
+        f"ON CONFLICT ({', '.join(keyed.key)}) DO UPDATE SET {sets}"
+    )
+
+
+def _joined(table: str, keyed: Keyed, column: str) -> str:
+    if column in keyed.first:
+        return f"coalesce({table}.{column}, excluded.{column})"
+    if guard := keyed.guard_of(column):
+        return f"CASE WHEN excluded.{guard} IS NOT NULL THEN excluded.{column} ELSE {table}.{column} END"
+    return f"coalesce(excluded.{column}, {table}.{column})"
+
+
+def _inserts() -> dict[str, str]:
+    once = {
+        table: f"INSERT INTO {table} BY NAME SELECT * FROM incoming ON CONFLICT DO NOTHING"  # noqa: S608 - own names
+        for table in ONCE
+    }
+    keyed = {table: _upsert(table, each, sql.columns_of(table)) for table, each in KEYED.items()}
+    return once | keyed | {"offsets": _upsert("offsets", _OFFSETS, sql.columns_of("offsets"))}
+
+
+_OFFSETS = Keyed(("topic", "partition"))
+_INSERTS = _inserts()
