@@ -1,16 +1,15 @@
-"""Where a role's code lies: beside `remit` in a checkout, inside it in a wheel. Only the command line calls it."""
+"""Finds a role's package: beside `remit` in a checkout, below it in an installed wheel. Only `remit.cli` imports it."""
 
-from importlib import import_module
-from importlib.util import find_spec
+import importlib
+import importlib.util
 from types import ModuleType
 
 ROLES = ("supervisor", "workers", "projector")
 
 
-def role(path: str) -> ModuleType:
-    """The module of a role, such as `supervisor` or `supervisor.service`, from whichever place it is in."""
-    name = path.partition(".")[0]
+def role(name: str, module: str | None = None) -> ModuleType:
+    """The package of a role, or a `module` of it such as `service`."""
     if name not in ROLES:
-        raise LookupError(f"{name} is no role")
-    inside = find_spec(f"remit.{name}") is not None
-    return import_module(f"remit.{path}" if inside else path)
+        raise ValueError(f"no such role: {name}")
+    package = f"remit.{name}" if importlib.util.find_spec(f"remit.{name}") else name
+    return importlib.import_module(f"{package}.{module}" if module else package)

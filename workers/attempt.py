@@ -1,0 +1,194 @@
+"""One attempt from its claim to its result: bring the inputs, run the command, observe the checks, assemble the result.
+
+Whatever goes wrong becomes a result that says so; no exception leaves it. Only the service imports it.
+"""
+
+import logging
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from remit.errors import ArtefactError, EnvelopeInvalidError, RemitError, WorkspaceError
+from remit.events.base import ArtefactRef, Usage
+from remit.events.inputs import ErrorClass, ResultBody, ResultStatus
+from remit.result import Envelope
+from remit.result.envelope import MAX_OUTPUT_BYTES, WorkerUsage
+
+from . import inputs
+from .assemble import Assembly, assemble
+from .channel import Channel
+from .dispatch_file import dispatch_document, write
+from .environment import versions
+from .handler import Answer, handle, read_answer
+from .job import Bench, Job
+from .meter import Meter
+from .observe import Observer
+from .process import Ended, Stop
+from .repository import attempt_ref
+from .revision import Revision, settle
+from .witness import Witness
+
+log = logging.getLogger("remit.worker")
+_JUDGED = frozenset({"completed", "failed"})  # a failure may be a defect, which only observed evidence shows
+_MESSAGE = 4096  # characters
+
+
+@dataclass(frozen=True)
+class Malformation:
+    """An envelope that breaks its schema: its redacted text, its faults, what was used."""
+
+    text: str
+    faults: tuple[str, ...]
+    usage: Usage | None
+
+
+Outcome = ResultBody | Malformation
+
+
+class Attempt:
+    """One attempt at work; `work` runs it in the calling thread."""
+
+    def __init__(self, job: Job, bench: Bench, meter: Meter, stop: Stop) -> None:
+        """Nothing is done yet."""
+        self._job, self._bench, self._meter, self._stop = job, bench, meter, stop
+        self._started_at = bench.clock()
+        self._began = time.monotonic()
+        self._log: ArtefactRef | None = None
+        self._told: WorkerUsage | None = None
+
+    def work(self) -> Outcome:
+        """Do all of it."""
+        try:
+            return self._work()
+        except EnvelopeInvalidError as error:
+            return self._malformed(Answer(text=_read(self._job), faults=error.faults))
+        except (WorkspaceError, ArtefactError) as error:
+            return self._failed(str(error))
+        except (RemitError, OSError) as error:
+            log.warning("attempt %s failed in the runner: %s", self._job.dispatch.attempt_id, type(error).__name__)
+            return self._failed(f"the runner failed: {type(error).__name__}")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the attempt ends with a result
+            # Type and place alone: a message may quote what was read, secrets included.
+            log.warning("attempt %s: a fault of the runner, %s", self._job.dispatch.attempt_id, _place(error))
+            return self._failed(f"a fault of the runner: {_place(error)}")
+
+    def _work(self) -> Outcome:
+        self._prepare()
+        channel = Channel(self._job, self._bench, self._stop)
+        started = self._bench.clock()
+        ended = handle(self._job, self._bench, self._meter, self._stop, channel)
+        times = (started, self._bench.clock())
+        self._log = self._keep(ended.output)
+        answer = read_answer(self._job)
+        if answer.envelope is not None:
+            self._told = answer.envelope.usage
+        if ended.cause is not None:
+            return self._failed(f"ended by the runner: {ended.cause}")
+        if answer.faults:
+            return self._malformed(answer)
+        return self._judged(_agreed(answer.envelope, ended), ended, channel, times)
+
+    def _prepare(self) -> None:
+        self._job.ground.make()
+        paths = inputs.bring(self._job, self._bench)
+        evidence = inputs.evidence_files(self._job, self._bench)
+        now = self._bench.clock()
+        lease_until = now + timedelta(seconds=self._job.offer.lease_seconds)
+        deadline = now + timedelta(seconds=max(self._job.until - time.monotonic(), 0))
+        write(self._job.ground.dispatch, dispatch_document(self._job, paths, evidence, lease_until, deadline))
+
+    def _judged(self, envelope: Envelope, ended: Ended, channel: Channel, times: tuple[datetime, datetime]) -> Outcome:
+        """The result of a command that came to its own end."""
+        revision = self._settle() if envelope.status == "completed" else None
+        witness = Witness.of(self._job, self._bench, revision.commit if revision else None)
+        observer = Observer(self._job, self._bench, self._meter, self._stop, witness)
+        observed = observer.observe() if envelope.status in _JUDGED else []
+        if self._stop.cause is not None:
+            return self._failed(f"ended by the runner: {self._stop.cause}")
+        assembly = Assembly(
+            job=self._job,
+            bench=self._bench,
+            witness=witness,
+            envelope=envelope,
+            ended=ended,
+            times=times,
+            log=self._log or self._keep(b""),
+            revision=revision,
+            observed=tuple(observed),
+            asked=tuple(channel.asked),
+        )
+        parts = assemble(assembly)
+        if parts.fault is not None:
+            return Malformation(parts.text[:MAX_OUTPUT_BYTES], (parts.fault,), self._usage())
+        return self._body(parts.status, parts.error_class, **parts.fields)
+
+    def _settle(self) -> Revision | None:
+        """Take and push the commits of a task that makes a revision."""
+        job, base = self._job, self._job.base
+        makes = "revision" in {kind.value for kind in job.handout.task.outputs.values()}
+        if not makes or base is None or base.location is None:
+            return None
+        start = base.reference.rpartition(":")[2]
+        ref = attempt_ref(job.dispatch.workflow_id, str(job.dispatch.attempt_id))
+        return settle(self._bench.repository(base.location), job.ground.workspace, start, inputs.trailers(job), ref)
+
+    def _keep(self, data: bytes) -> ArtefactRef:
+        return self._bench.store.put(self._bench.redactor.data(data))
+
+    def _usage(self) -> Usage | None:
+        config = self._bench.config
+        return self._meter.usage(time.monotonic() - self._began, self._told, calls_no_model=config.calls_no_model)
+
+    def _malformed(self, answer: Answer) -> Malformation:
+        text = self._bench.redactor.text(answer.text.decode(errors="replace"))
+        cut = text.encode()[:MAX_OUTPUT_BYTES].decode(errors="ignore")
+        return Malformation(cut, answer.faults, self._usage())
+
+    def _failed(self, words: str) -> ResultBody:
+        return self._body(ResultStatus.FAILED, ErrorClass.RETRYABLE_FAILED, message=words, output="{}")
+
+    def _body(
+        self, status: ResultStatus, error_class: ErrorClass, message: str | None = None, **fields: object
+    ) -> ResultBody:
+        clean = self._bench.redactor.text(message)[:_MESSAGE] if message else None
+        return ResultBody(
+            status=status,
+            error_class=error_class,
+            message=clean,
+            usage=self._usage(),
+            input_versions=self._job.offer.inputs,
+            environment=versions(self._job.handout.constraints),
+            log=self._log,
+            started_at=self._started_at,
+            ended_at=self._bench.clock(),
+            **fields,  # type: ignore[arg-type]
+        )
+
+
+def _agreed(envelope: Envelope | None, ended: Ended) -> Envelope:
+    """The envelope, or what the exit status says without one; a completed one whose command failed is failed."""
+    if envelope is None and ended.exit_status == 0:
+        return Envelope(status="completed", output={}, evidence=[])
+    if envelope is None:
+        words = f"the command wrote no result and ended with exit status {ended.exit_status}"
+        return Envelope(status="failed", output={}, evidence=[], message=words)
+    if envelope.status == "completed" and ended.exit_status != 0:
+        words = f"the result says completed, but the command ended with exit status {ended.exit_status}"
+        return envelope.model_copy(update={"status": "failed", "error_class": "RETRYABLE_FAILED", "message": words})
+    return envelope
+
+
+def _read(job: Job) -> bytes:
+    try:
+        with job.ground.result.open("rb") as file:
+            return file.read(MAX_OUTPUT_BYTES)
+    except OSError:
+        return b""
+
+
+def _place(error: Exception) -> str:
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f" in {frame.tb_frame.f_code.co_name}:{frame.tb_lineno}" if frame else ""
+    return f"{type(error).__name__}{where}"

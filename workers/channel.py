@@ -1,0 +1,96 @@
+"""The line between the runner and a handler that uses the SDK: commands to observe, and progress. JSON, never pickles.
+
+The runner runs what the handler asks for, in the handler's own workspace and environment, and records what it saw; such
+evidence speaks to no check. Only this role imports it.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+from .job import Bench, Job
+from .meter import Meter
+from .process import Ended, Stop, run
+
+VARIABLE = "REMIT_CHANNEL"
+_MAX_BYTES = 1 << 20
+_MAX_RUNS = 200
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A command that the handler had observed."""
+
+    argv: list[str]
+    ended: Ended
+    started_at: datetime
+    ended_at: datetime
+
+
+@dataclass
+class Channel:
+    """One handler's line; serve it while the handler runs."""
+
+    job: Job
+    bench: Bench
+    stop: Stop
+    asked: list[Asked] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def served(self, environment: Mapping[str, str], meter: Meter) -> Iterator[tuple[int, ...]]:
+        """Answer until the handler has ended; yields the descriptors that it inherits."""
+        ours, theirs = Pipe()
+        self.variables[VARIABLE] = str(theirs.fileno())
+        thread = threading.Thread(target=self._serve, args=(ours, environment, meter), name="channel", daemon=True)
+        thread.start()
+        try:
+            yield (theirs.fileno(),)
+        finally:
+            theirs.close()
+            thread.join()
+            ours.close()
+
+    def _serve(self, line: Connection, environment: Mapping[str, str], meter: Meter) -> None:
+        while True:
+            try:
+                answer = self._answer(json.loads(line.recv_bytes(_MAX_BYTES)), environment, meter)
+                line.send_bytes(json.dumps(answer).encode())
+            except (EOFError, OSError):
+                return
+            except (ValueError, TypeError, KeyError, RecursionError):
+                return  # not our SDK: it gets no answer
+
+    def _answer(self, request: Mapping[str, Any], environment: Mapping[str, str], meter: Meter) -> dict[str, Any]:
+        if request["op"] == "progress":
+            meter.advance(note=str(request.get("note") or "") or None)
+            return {}
+        argv = [str(word) for word in request["argv"]]
+        if len(self.asked) >= _MAX_RUNS or time.monotonic() >= self.job.until:
+            return {"error": f"at most {_MAX_RUNS} commands, before the deadline"}
+        meter.command()
+        started = self.bench.clock()
+        ended = self._run(argv, environment, meter)
+        self.asked.append(Asked(argv, ended, started, self.bench.clock()))
+        return {"exit_status": ended.exit_status, "output": ended.output[-_MAX_BYTES // 2 :].decode(errors="replace")}
+
+    def _run(self, argv: list[str], environment: Mapping[str, str], meter: Meter) -> Ended:
+        # Without the attempt's marker: the end of this command must not end the handler that asked for it.
+        seen = {name: value for name, value in environment.items() if name not in {"REMIT_ATTEMPT_ID", VARIABLE}}
+        try:
+            return run(
+                argv,
+                folder=self.job.ground.workspace,
+                environment=seen,
+                until=self.job.until,
+                stop=self.stop,
+                printed=meter.advance,
+            )
+        except (OSError, ValueError) as error:
+            return Ended(127, f"{argv[:1]} can't be started: {type(error).__name__}\n".encode())

@@ -1,0 +1,73 @@
+"""Runs the worker's own command on an attempt, in its workspace and a scrubbed environment.
+
+Only this role imports it.
+"""
+
+from dataclasses import dataclass
+
+from remit.errors import EnvelopeInvalidError
+from remit.result import Envelope, read_envelope
+from remit.result.envelope import ADVICE, MAX_ENVELOPE_BYTES
+
+from .channel import Channel
+from .environment import scrubbed
+from .job import Bench, Job
+from .meter import Meter
+from .process import MARKER, Ended, Stop, run
+
+WORKER_MARKER = "REMIT_ATTEMPT_OF"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the command left: its envelope, or the text and faults of one that breaks its schema, or nothing."""
+
+    envelope: Envelope | None = None
+    text: bytes = b""
+    faults: tuple[str, ...] = ()
+
+
+def handler_environment(job: Job, bench: Bench) -> dict[str, str]:
+    """What the command sees."""
+    ground = job.ground
+    given = {
+        "REMIT_DISPATCH": str(ground.dispatch),
+        "REMIT_WORKSPACE": str(ground.workspace),
+        "REMIT_RESULT": str(ground.result),
+        "REMIT_USAGE": str(ground.usage),
+        "REMIT_OUT": str(ground.out),
+        WORKER_MARKER: bench.config.worker_id,
+        MARKER: str(job.dispatch.attempt_id),
+    }
+    return scrubbed(ground.home, ground.scratch, bench.config.env_allow, {**bench.secrets, **given})
+
+
+def handle(job: Job, bench: Bench, meter: Meter, stop: Stop, channel: Channel) -> Ended:
+    """Run the command to its end; raises OSError when it can't be started."""
+    environment = handler_environment(job, bench)
+    with channel.served(environment, meter) as descriptors:
+        return run(
+            bench.config.argv,
+            folder=job.ground.workspace,
+            environment=environment | channel.variables,
+            until=job.until,
+            stop=stop,
+            printed=meter.advance,
+            keep_open=descriptors,
+        )
+
+
+def read_answer(job: Job) -> Answer:
+    """The envelope that the command wrote."""
+    path = job.ground.result
+    if path.is_symlink() or not path.is_file():
+        return Answer()
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        data = file.read(MAX_ENVELOPE_BYTES)
+    if size > MAX_ENVELOPE_BYTES:
+        return Answer(text=data, faults=(f"size: {size} bytes, at most {MAX_ENVELOPE_BYTES}; {ADVICE}",))
+    try:
+        return Answer(envelope=read_envelope(data))
+    except EnvelopeInvalidError as error:
+        return Answer(text=data, faults=error.faults)

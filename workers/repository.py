@@ -1,0 +1,119 @@
+"""This machine's bare copy of a repository: workspaces are made from it, and what a worker commits comes back to it.
+
+The worker's command only ever sees a clone, so that nothing it plants there (hooks, settings) runs in the runner's own
+git commands, and nothing touches the user's checkout. Only this role imports it.
+"""
+
+import re
+from pathlib import Path
+
+from filelock import FileLock
+
+from remit.errors import WorkspaceError
+from remit.ids import sha256
+
+from .git import git, line
+
+_IDENTITY = tuple(f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE"))
+_NO_REF = re.compile(r"[^A-Za-z0-9_.-]|^\.|\.$|\.\.|\.lock$|@\{")
+
+
+class Repository:
+    """The bare copy of the repository at `location` (a path or URL)."""
+
+    def __init__(self, folder: Path, location: str) -> None:
+        """Keep the copy below `folder`; several processes may."""
+        self.location = _plain(location)
+        self._bare = folder / f"{sha256(self.location.encode())[:24]}.git"
+        self._lock = FileLock(f"{self._bare}.lock")
+
+    def fetch(self, revision: str) -> None:
+        """Have this commit; raises WorkspaceError when the repository doesn't."""
+        self._bare.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock:
+            if not self._bare.is_dir():
+                git(self._bare.parent, "init", "--quiet", "--bare", str(self._bare))
+            if self._has(revision):
+                return
+            try:
+                git(self._bare, "fetch", "--quiet", "--no-tags", self.location, revision)
+            except WorkspaceError:  # a server that hands out no bare commits: take what it names
+                git(self._bare, "fetch", "--quiet", "--no-tags", self.location, "+refs/*:refs/fetched/*")
+            if not self._has(revision):
+                raise WorkspaceError(f"the repository has no commit {revision}")
+
+    def check_out(self, revision: str, folder: Path) -> None:
+        """Make `folder` a clone of its own at this commit, detached, with no remote to push to."""
+        git(self._bare, "clone", "--quiet", "--shared", "--no-checkout", str(self._bare), str(folder))
+        git(folder, "remote", "remove", "origin")
+        git(folder, "checkout", "--quiet", "--detach", revision)
+
+    def take(self, workspace: Path) -> str:
+        """Fetch a workspace's HEAD into the copy, and return its commit."""
+        head = line(workspace, "rev-parse", "--verify", "HEAD^{commit}")
+        with self._lock:
+            git(self._bare, "fetch", "--quiet", "--no-tags", str(workspace), head)
+        return head
+
+    def diff(self, base: str, revision: str) -> bytes:
+        """The patch between two commits."""
+        return git(self._bare, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", base, revision)
+
+    def commits(self, base: str, revision: str) -> list[str]:
+        """The commits that `revision` has and `base` has not, parents first."""
+        return line(self._bare, "rev-list", "--reverse", "--topo-order", revision, f"^{base}").split()
+
+    def descends(self, revision: str, base: str) -> bool:
+        """Whether `revision` stands on `base`."""
+        try:
+            git(self._bare, "merge-base", "--is-ancestor", base, revision)
+        except WorkspaceError:
+            return False
+        return True
+
+    def message(self, commit: str) -> bytes:
+        """A commit's message."""
+        return git(self._bare, "log", "-1", "--format=%B", commit)
+
+    def with_trailers(self, message: bytes, trailers: dict[str, str]) -> bytes:
+        """The message with those trailers, each once."""
+        words = [word for name, value in trailers.items() for word in ("--trailer", f"{name}: {value}")]
+        return git(
+            self._bare, "interpret-trailers", "--if-exists", "addIfDifferent", *words, stdin=message.rstrip() + b"\n"
+        )
+
+    def rewrite(self, commit: str, message: bytes, parents: list[str]) -> str:
+        """The same commit with another message and other parents; authors and times stay."""
+        shown = git(self._bare, "show", "-s", "--format=%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd", "--date=raw", commit)
+        values = shown.decode(errors="surrogateescape").rstrip("\n").split("\0")
+        words = [word for parent in parents for word in ("-p", parent)]
+        tree = line(self._bare, "rev-parse", f"{commit}^{{tree}}")
+        identity = dict(zip(_IDENTITY, values, strict=True))
+        made = git(self._bare, "commit-tree", tree, *words, "-F", "-", stdin=message, variables=identity)
+        return made.decode().strip()
+
+    def parents(self, commit: str) -> list[str]:
+        """A commit's parents, in order."""
+        return line(self._bare, "rev-parse", f"{commit}^@").split()
+
+    def push(self, revision: str, ref: str) -> None:
+        """Make `ref` of the repository name this commit: the only thing that is ever pushed."""
+        git(self._bare, "push", "--quiet", "--force", self.location, f"{revision}:{ref}")
+
+    def _has(self, revision: str) -> bool:
+        try:
+            git(self._bare, "cat-file", "-e", f"{revision}^{{commit}}")
+        except WorkspaceError:
+            return False
+        return True
+
+
+def attempt_ref(workflow_id: str, attempt_id: str) -> str:
+    """The ref that keeps an attempt's revision alive."""
+    name = _NO_REF.sub(lambda found: "".join(f"%{ord(char):02X}" for char in found[0]), workflow_id)
+    return f"refs/remit/{name}/{attempt_id}"
+
+
+def _plain(location: str) -> str:
+    path = location.removeprefix("file://")
+    return str(Path(path).absolute()) if "://" not in path and ":" not in path else path

@@ -1,0 +1,66 @@
+"""Sends spooled results until the log has them, from a thread of its own. Only the service imports it."""
+
+import logging
+import threading
+from collections.abc import Callable
+from uuid import UUID
+
+from remit.errors import LogError
+from remit.log.protocols import Message, Writer
+
+from .spool import Spool
+
+log = logging.getLogger("remit.worker")
+_AGAIN_S = 1.0
+
+
+class Sender:
+    """Takes results into the spool and empties it in order."""
+
+    def __init__(self, spool: Spool, writer: Writer, sent: Callable[[UUID], None]) -> None:
+        """`sent` is told each attempt whose result the log has; `writer` is this sender's own."""
+        self._spool, self._writer, self._sent = spool, writer, sent
+        self._wake = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="result-sender", daemon=True)
+
+    def start(self) -> None:
+        """Send what an earlier process left, then whatever comes."""
+        self._wake.set()
+        self._thread.start()
+
+    def submit(self, attempt_id: UUID, message: Message) -> None:
+        """Keep a result durably, then send it; returns once it is kept."""
+        self._spool.put(attempt_id, message)
+        self._wake.set()
+
+    def close(self, timeout: float) -> None:
+        """Try to empty the spool for at most `timeout` seconds; what is left is sent after a restart."""
+        self._closed.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        self._writer.close()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            failed = not self.flush()
+            if self._closed.is_set():
+                return
+            if failed:
+                self._closed.wait(_AGAIN_S)
+                self._wake.set()
+
+    def flush(self) -> bool:
+        """Send all that waits; False when the log did not take one of them."""
+        for path, attempt_id, message in self._spool.waiting():
+            try:
+                self._writer.append([message])
+            except LogError as error:
+                log.warning("the result of attempt %s is not sent yet: %s", attempt_id, error)
+                return False
+            self._spool.done(path)
+            self._sent(attempt_id)
+        return True
