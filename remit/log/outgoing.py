@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from remit.errors import LogError
 from remit.log.protocols import Message, Partition
-from remit.topics import MAX_MESSAGE_BYTES, partition_of, spec
+from remit.topics import MAX_MESSAGE_BYTES, SINGLE, partition_of
 
 _BATCH_BYTES = 61
 """Header of the batch a record travels in; the broker's limit is on the batch."""
@@ -16,7 +16,7 @@ _HEADER_BYTES = 10
 
 def partitions_in(topic: str, partitions: int) -> int:
     """How many partitions a topic has when the sharded ones have `partitions`."""
-    return spec(topic, "", partitions).partitions
+    return 1 if topic in SINGLE else partitions
 
 
 def placed(message: Message, partitions: int) -> Partition:

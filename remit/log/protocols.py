@@ -101,7 +101,8 @@ class Session(Protocol):
     def poll(self, limit: int, timeout: float) -> list[Recorded]:
         """Records of the assigned inputs, as `Reader.poll`; serves the group. Never called inside a step.
 
-        Raises FencedError when another process took this name, TopologyError when partitions are misaligned.
+        Raises FencedError once when another process took this name (the next poll joins again: on Kafka an outage
+        can look the same, so the caller counts), TopologyError when partitions are misaligned.
         """
 
     def committed(self, partitions: Iterable[Partition]) -> dict[Partition, int] | None:

@@ -277,6 +277,20 @@ class GroupContract:
         new.step([message(Topic.TRANSITIONS, "new")], {RESULTS: 2})
         assert visible(rig.log) == ["old", "new"]
 
+    def test_name_taken_back(self, rig: Rig) -> None:
+        """A fenced session that goes on polling joins again and fences in its turn: whoever counts, stops."""
+        old = _serving(rig, "s1")
+        new = _serving(rig, "s1")
+        with pytest.raises(FencedError):
+            take(old, 1)
+        assert old.shards == frozenset()
+        settle(rig.log, old)
+        serve(old)
+        old.step([message(Topic.TRANSITIONS, "old")], {RESULTS: 1})
+        with pytest.raises(FencedError):
+            take(new, 1)
+        assert visible(rig.log) == ["old"]
+
     def test_ends_show_open_transactions(self, rig: Rig) -> None:
         """A session's pins count what is not decided yet."""
         session = _serving(rig, "s1")

@@ -92,9 +92,9 @@ class Cluster:
             raise TopologyError("\n".join(faults))
         self._checked_at = time.monotonic()
 
-    def recheck(self) -> None:
-        """`check`, if the last one is old; a cluster that doesn't answer is the next write's matter."""
-        if time.monotonic() - self._checked_at < RECHECK_S:
+    def recheck(self, older_than: float | None = None) -> None:
+        """`check`, if the last one is old; a cluster that doesn't answer is the next call's matter."""
+        if time.monotonic() - self._checked_at < (RECHECK_S if older_than is None else older_than):
             return
         try:
             self.check()

@@ -35,10 +35,14 @@ class Membership:
 
     def on_revoke(self, consumer: Consumer, _partitions: Sequence[TopicPartition]) -> None:
         """Forget what was owned; also for partitions that are lost already."""
+        self.forget()
+        consumer.unassign()
+
+    def forget(self) -> None:
+        """Own nothing any more."""
         self.epoch += 1
         self.shards = frozenset()
         self.metadata = None
-        consumer.unassign()
 
     def refuse_misaligned(self) -> None:
         """Raise TopologyError if the topics' partitions were not assigned together."""

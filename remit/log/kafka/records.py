@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
-from remit.errors import FencedError, HistoryGapError, LogError
+from remit.errors import HistoryGapError, LogError
 from remit.log.kafka.cluster import TRANSIENT, Cluster, insist
 from remit.log.protocols import Partition, Recorded
 
@@ -40,10 +40,10 @@ def is_fenced(error: KafkaError) -> bool:
     return error.code() in _FENCED
 
 
-def is_fatal(error: KafkaError) -> bool:
+def is_fatal(error: KafkaError | None) -> bool:
     """Whether the consumer is of no use any more; only a taken name does that to one."""
     # What a poll returns carries the code and not the flag.
-    return error.fatal() or error.code() == KafkaError._FATAL or is_fenced(error)  # noqa: SLF001
+    return error is not None and (error.fatal() or error.code() == KafkaError._FATAL or is_fenced(error))  # noqa: SLF001
 
 
 def recorded(cluster: Cluster, message: Message) -> Recorded:
@@ -88,8 +88,6 @@ def failure(cluster: Cluster, message: Message, positions: Mapping[Partition, in
     error = message.error()
     if error is None:
         raise ValueError("the message carries no error")
-    if is_fatal(error):
-        return FencedError(f"this process lost its name: {error.str()}")
     source = Partition((message.topic() or "").removeprefix(cluster.prefix), message.partition() or 0)
     if error.code() in {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}:  # noqa: SLF001
         return _gap(cluster, source, positions.get(source))

@@ -3,8 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from confluent_kafka import Consumer, KafkaException
-from confluent_kafka import Message as KafkaMessage
+from confluent_kafka import Consumer, KafkaError, KafkaException
 
 from remit.errors import FencedError, LogError, StepAbortedError
 from remit.log.kafka.cluster import Cluster
@@ -34,21 +33,14 @@ class KafkaSession:
         """Fence a predecessor of this name, then join; TopologyError if partition counts are not as agreed."""
         cluster.check()
         self._cluster = cluster
-        full_name = f"{cluster.prefix}supervisor.{name}"
-        self._transactions = Transactions(cluster, full_name)
+        self._name = f"{cluster.prefix}supervisor.{name}"
+        self._transactions = Transactions(cluster, self._name)
         self._membership = Membership(cluster.prefix)
-        group = {"group.id": f"{cluster.prefix}supervisors", "group.instance.id": full_name}
-        self._consumer = Consumer(cluster.client(MEMBER | group))
+        self._consumer = self._join()
         self._started: dict[Partition, int] = {}
         self._serving = False
-        self._lost: FencedError | None = None
+        self._fenced = False
         self._closed = False
-        self._consumer.subscribe(
-            [cluster.prefix + topic for topic in SHARDED],
-            on_assign=self._membership.on_assign,
-            on_revoke=self._membership.on_revoke,
-            on_lost=self._membership.on_revoke,
-        )
 
     @property
     def epoch(self) -> int:
@@ -61,23 +53,28 @@ class KafkaSession:
         return self._membership.shards
 
     def poll(self, limit: int, timeout: float) -> list[Recorded]:
-        """Serve the group and read; nothing is returned from the poll in which shards changed hands."""
-        self._refuse_lost()
+        """Serve the group and read; nothing is returned from the poll in which shards changed hands.
+
+        FencedError is raised once; the next poll joins again, for the name may have been lost to an outage only.
+        """
+        if self._fenced:
+            self._rejoin()
         before = self.epoch
         records, failed = split(drain(self._consumer, limit, timeout))
+        if failed is not None and is_fatal(failed.error()):
+            raise self._lost(failed.error())
         if self.epoch != before:
             self._serving = False
             self._membership.refuse_misaligned()
-            self._cluster.check()
+            self._cluster.recheck(older_than=0)
             return []
         if failed is not None:
-            raise self._failure(failed)
+            raise failure(self._cluster, failed, self._started)
         return [recorded(self._cluster, record) for record in records]
 
     def committed(self, partitions: Iterable[Partition]) -> dict[Partition, int] | None:
         """Committed offsets, -1 for none; None while undecided or while the cluster doesn't answer."""
-        self._refuse_lost()
-        if not self._transactions.ready():
+        if self._fenced or not self._transactions.ready():
             return None
         try:
             found = self._consumer.committed([self._cluster.at(each) for each in partitions], timeout=COMMITTED_S)
@@ -114,16 +111,13 @@ class KafkaSession:
             self._closed = True
             self._serving = False
             self._transactions.close()
-            # Leaving in the midst of a rebalance, the library trips over our callback.
-            with contextlib.suppress(KafkaException, SystemError):
-                self._consumer.close()
+            self._leave()
 
     def _prepare(self, messages: Sequence[Message], offsets: Mapping[Partition, int]) -> None:
         for message in messages:
             placed(message, self._cluster.partitions)
         refuse_unfenced(messages, offsets, self._cluster.partitions)
         refuse_oversize(messages)
-        self._refuse_lost()
         self._cluster.recheck()
         with self._dropping():
             if not self._serving or foreign(offsets, self.shards):
@@ -148,20 +142,34 @@ class KafkaSession:
             self._refuse_fatal(error)
             raise self._cluster.error(error.args[0], "partitions can't be assigned") from error
 
-    def _failure(self, failed: KafkaMessage) -> LogError:
-        error = failure(self._cluster, failed, self._started)
-        if isinstance(error, FencedError):
-            self._lost = error
-        return error
+    def _join(self) -> Consumer:
+        group = {"group.id": f"{self._cluster.prefix}supervisors", "group.instance.id": self._name}
+        consumer = Consumer(self._cluster.client(MEMBER | group))
+        consumer.subscribe(
+            [self._cluster.prefix + topic for topic in SHARDED],
+            on_assign=self._membership.on_assign,
+            on_revoke=self._membership.on_revoke,
+            on_lost=self._membership.on_revoke,
+        )
+        return consumer
 
-    def _refuse_lost(self) -> None:
-        if self._closed:
-            raise LogError("the session is closed")
-        if self._lost is not None:
-            raise self._lost
+    def _rejoin(self) -> None:
+        self._transactions.close()
+        self._leave()
+        self._consumer = self._join()
+        self._fenced = False
+
+    def _leave(self) -> None:
+        # Leaving in the midst of a rebalance, the library trips over our callback.
+        with contextlib.suppress(KafkaException, SystemError):
+            self._consumer.close()
+
+    def _lost(self, error: KafkaError | None) -> FencedError:
+        self._fenced = True
+        self._serving = False
+        self._membership.forget()
+        return FencedError(f"{self._name}: lost to another process, or to an outage: {error and error.str()}")
 
     def _refuse_fatal(self, error: KafkaException) -> None:
-        cause = error.args[0]
-        if is_fatal(cause):
-            self._lost = FencedError(f"this process lost its name: {cause.str()}")
-            raise self._lost from error
+        if is_fatal(error.args[0]):
+            raise self._lost(error.args[0]) from error

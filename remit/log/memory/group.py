@@ -27,6 +27,13 @@ class Member:
         if self.fenced:
             raise FencedError(f"another process took the name {self.name}")
 
+    def give_up(self) -> None:
+        """Own nothing any more."""
+        if self.generation is not None:
+            self.epoch += 1
+            self.generation = None
+            self.shards = frozenset()
+
 
 class Group:
     """Who owns which shard."""
@@ -49,7 +56,7 @@ class Group:
 
     def leave(self, member: Member) -> None:
         """Go; the others share what it had."""
-        if self._members.get(member.name) is member:
+        if self.holds(member):
             del self._members[member.name]
             self._rebalance()
 
@@ -59,13 +66,19 @@ class Group:
             self.leave(self._members[name])
 
     def serve(self, member: Member) -> None:
-        """What a poll does for the group: give up, join, take what was assigned. Raises FencedError."""
-        member.refuse_fenced()
-        if member.name not in self._members:
-            _give_up(member)
+        """What a poll does for the group: give up, join, take what was assigned.
+
+        Raises FencedError once after the name was taken; the next poll takes it back, as a real one does.
+        """
+        if member.fenced:
+            member.give_up()
+            member.fenced = False
+            raise FencedError(f"another process took the name {member.name}")
+        if not self.holds(member):
+            member.give_up()
             self.join(member)
         if self._rebalancing and not member.yielded:
-            _give_up(member)
+            member.give_up()
             member.yielded = True
         if self._rebalancing and all(each.yielded for each in self._members.values()):
             self._rebalancing = False
@@ -73,9 +86,13 @@ class Group:
         if not self._rebalancing and member.generation != self._generation:
             self._assign(member)
 
+    def holds(self, member: Member) -> bool:
+        """Whether the name is this member's now."""
+        return self._members.get(member.name) is member
+
     def accepts(self, member: Member) -> bool:
         """Whether offsets sent with the member's captured metadata are taken."""
-        return self._members.get(member.name) is member and member.generation == self._generation
+        return self.holds(member) and member.generation == self._generation
 
     def _rebalance(self) -> None:
         self._rebalancing = True
@@ -94,10 +111,3 @@ def range_share(names: list[str], name: str, shards: int) -> frozenset[int]:
     index = names.index(name)
     first = index * each + min(index, more)
     return frozenset(range(first, first + each + (index < more)))
-
-
-def _give_up(member: Member) -> None:
-    if member.generation is not None:
-        member.epoch += 1
-        member.generation = None
-        member.shards = frozenset()

@@ -63,7 +63,10 @@ class MemorySession:
         return self._member.shards
 
     def poll(self, limit: int, timeout: float) -> list[Recorded]:
-        """Serve the group, then read; nothing is returned from the poll in which shards changed hands."""
+        """Serve the group, then read; nothing is returned from the poll in which shards changed hands.
+
+        FencedError is raised once; the next poll joins again and takes the name back.
+        """
         deadline = time.monotonic() + timeout
         with self._store.changed:
             while True:
@@ -133,12 +136,15 @@ class MemorySession:
         if self._closed:
             raise LogError("the session is closed")
         before = self.epoch
-        self._group.serve(self._member)
-        if self.epoch == before:
-            return False
-        self._drop()
-        self._store.changed.notify_all()
-        return True
+        if not self._group.holds(self._member) and not self._member.fenced:
+            self._store.abort_of(self._member.name)
+        try:
+            self._group.serve(self._member)
+        finally:
+            if self.epoch != before:
+                self._drop()
+                self._store.changed.notify_all()
+        return self.epoch != before
 
     def _refuse_unserved(self, offsets: Mapping[Partition, int]) -> None:
         self._member.refuse_fenced()
