@@ -281,7 +281,7 @@ def _folder(config: WorkerConfig) -> Path:
 def _only_one(config: WorkerConfig) -> FileLock:
     folder = _folder(config)
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / "lock")
+    lock = FileLock(folder / "lock", thread_local=False)  # released by whichever thread ran the loop
     try:
         lock.acquire(timeout=0)
     except Timeout:
