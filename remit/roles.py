@@ -1,4 +1,4 @@
-"""Finds a role's package: beside `remit` in a checkout, below it in an installed wheel. Only `remit.cli` imports it."""
+"""Finds a role's modules: beside `remit` in a checkout, below it in an installed wheel. Only `remit.cli` imports it."""
 
 import importlib
 import importlib.util
@@ -7,9 +7,10 @@ from types import ModuleType
 ROLES = ("supervisor", "workers", "projector")
 
 
-def role(name: str, module: str | None = None) -> ModuleType:
-    """The package of a role, or a `module` of it such as `service`."""
+def role(path: str) -> ModuleType:
+    """A role's package or a module of it, such as `supervisor.service`; LookupError for anything else."""
+    name = path.partition(".")[0]
     if name not in ROLES:
-        raise ValueError(f"no such role: {name}")
-    package = f"remit.{name}" if importlib.util.find_spec(f"remit.{name}") else name
-    return importlib.import_module(f"{package}.{module}" if module else package)
+        raise LookupError(f"no such role: {name}")
+    inside = importlib.util.find_spec(f"remit.{name}") is not None
+    return importlib.import_module(f"remit.{path}" if inside else path)

@@ -65,13 +65,13 @@ def run(
     flags |= _handler(command, module, flags)
     if not file:
         flags["worker_id"] = flags["worker_id"] or f"{socket.gethostname()}-{flags['pool']}"
-    config = role("workers", "config").load_config(file, home=settings.home, **flags)
+    config = role("workers.config").load_config(file, home=settings.home, **flags)
     _check_command(config.argv)
     from remit.artefacts import ArtefactStore  # noqa: PLC0415 - keeps start-up quick
 
     log = KafkaLog.from_settings(settings)
     try:
-        service = role("workers", "service").Service(log, config, ArtefactStore(settings.artefact_url))
+        service = role("workers.service").Service(log, config, ArtefactStore(settings.artefact_url))
         _stop_on_signal(service.stop)
         service.run()
     finally:
