@@ -126,5 +126,5 @@ class Bench:
         rework = {"evidence": [{"kind": "test_run", "command": "suite", "failed_cases": failed}]} if failed else None
         offer = {"inputs": inputs, "rework": rework, **dispatch}
         answer = self.work("coding", workspace, offer, REMIT_EXAMPLE_DEFECT=defect)
-        assert answer.envelope == {"status": "completed", "output": {}}
+        assert answer.envelope == {"status": "completed", "output": {}, "evidence": []}
         return git(workspace, "rev-parse", "HEAD")

@@ -100,7 +100,7 @@ def test_testing_reads_the_diff_and_claims_nothing(bench: Bench) -> None:
     revision = bench.code(bench.base, "none", [])
     diff = git(bench.repository, "diff", bench.base, revision)
     answer = bench.work("testing", bench.checkout(revision), {"inputs": {"diff": bench.store(diff)}})
-    assert answer.envelope == {"status": "completed", "output": {}}
+    assert answer.envelope == {"status": "completed", "output": {}, "evidence": []}
     assert "accounts/reset.py" in answer.said
     missing = bench.work("testing", bench.checkout(revision), {"inputs": {}})
     assert missing.envelope["status"] == "blocked"

@@ -44,7 +44,7 @@ def begin() -> Attempt:
 
 
 def finish(attempt: Attempt, envelope: dict[str, Any], *, read: str = "", wrote: str = "", calls: int = 0) -> None:
-    """Write the envelope and what the attempt used."""
+    """Write the envelope and what the attempt used; evidence of its own, if it has none, is an empty list."""
     usage = {
         "model": MODEL,
         "tokens_in": len(read.split()),
@@ -52,7 +52,7 @@ def finish(attempt: Attempt, envelope: dict[str, Any], *, read: str = "", wrote:
         "tool_calls": calls,
     }
     Path(os.environ["REMIT_USAGE"]).write_text(json.dumps(usage), encoding="utf-8")
-    attempt.result.write_text(json.dumps(envelope), encoding="utf-8")
+    attempt.result.write_text(json.dumps({"evidence": [], **envelope}), encoding="utf-8")
 
 
 def blocked(reason: str, words: str) -> dict[str, Any]:
