@@ -11,6 +11,7 @@ from remit.events.transitions import PriceEntry, Settlement, StopReason
 from .state import Attempt, Spent, Task, Workflow
 
 PENNY_FRACTION = Decimal("0.000001")
+MOST = 10**12  # of any count that a worker may report; money stays below it too
 NOTHING = Amounts(cost_gbp=Decimal(0), tokens=0, tool_calls=0)
 EXHAUSTED = (
     (StopReason.COST_EXHAUSTED, "cost_gbp"),
@@ -22,6 +23,17 @@ EXHAUSTED = (
 def ceiling(limits: Limits) -> Amounts:
     """The amounts that a contract's limits allow in all."""
     return Amounts(cost_gbp=limits.max_cost_gbp, tokens=limits.max_tokens, tool_calls=limits.max_tool_calls)
+
+
+def plausible(usage: Usage) -> bool:
+    """Whether reported usage can be booked: nothing negative, nothing that no attempt could have used."""
+    counts = (usage.tokens_in, usage.tokens_out, usage.tool_calls, usage.worker_seconds, usage.cost_gbp)
+    return all(0 <= each < MOST for each in counts)
+
+
+def bookable(usage: Usage, price: PriceEntry) -> bool:
+    """Whether reported usage can be booked at that price."""
+    return plausible(usage) and cost_of(usage, price) < MOST
 
 
 def cost_of(usage: Usage, price: PriceEntry) -> Decimal:
@@ -91,6 +103,23 @@ def blockers(workflow: Workflow, task_id: str) -> tuple[StopReason, ...]:
     return tuple(reason for reason, _ in EXHAUSTED if reason in lacking)
 
 
+def open_attempts(workflow: Workflow) -> list[Attempt]:
+    """The attempts that are offered, running or under review."""
+    currents = [task.current() for task in workflow.tasks.values()] if workflow.open else []
+    return [each for each in currents if each is not None]
+
+
+def enough_at_work(workflow: Workflow) -> bool:
+    """Whether as many attempts are open as the workflow may have at once."""
+    allowed = workflow.contract.limits.max_workers
+    return allowed is not None and len(open_attempts(workflow)) >= allowed
+
+
+def held_back(workflow: Workflow, task_id: str) -> bool:
+    """Whether the workflow's own limits keep the task from being offered now: it waits for no worker then."""
+    return enough_at_work(workflow) or bool(blockers(workflow, task_id))
+
+
 def fits(wanted: Amounts, available: Amounts) -> bool:
     """Whether `wanted` is no more than `available` in each kind; unlimited wants fit only the unlimited."""
     return all(
@@ -104,14 +133,15 @@ def exhausted(left: Amounts) -> tuple[StopReason, ...]:
 
 
 def settle(attempt: Attempt, usage: Usage | None, *, held_until: datetime | None = None) -> Settlement:
-    """Book an attempt: `usage` None books its whole reservation as estimated.
+    """Book an attempt: `usage` None, or one that can't be, books its whole reservation as estimated.
 
     With `held_until` (a lost lease) what was not reported stays held until then.
     """
-    booked = usage if usage is not None else estimate(attempt.reserved)
-    cost = cost_of(booked, attempt.price) if usage is not None else _estimated_cost(attempt, booked)
+    known = usage is not None and bookable(usage, attempt.price)
+    booked = usage if usage is not None and known else estimate(attempt.reserved)
+    cost = cost_of(booked, attempt.price) if known else _estimated_cost(attempt, booked)
     rest = _rest(attempt.reserved, booked, cost)
-    keeps = held_until is not None and usage is not None
+    keeps = held_until is not None and known
     return Settlement(
         usage=booked,
         cost_gbp=cost,

@@ -5,27 +5,28 @@ from packaging.version import InvalidVersion, Version
 
 from remit.contract.normal import Workflow as Contract
 from remit.contract.normal import task_hash
-from remit.events.base import InputVersion
-from remit.events.inputs import ErrorClass, Result, ResultBody, ResultStatus
+from remit.contract.references import artefact_reference
+from remit.events.base import ArtefactRef, InputVersion
+from remit.events.inputs import Result, ResultBody, ResultStatus
+from remit.result.classify import allowed
 
+from ..limits import plausible
 from ..state import Attempt
 
 VERSIONED = ("language", "framework")
-CLASSES = {
-    ResultStatus.COMPLETED: {ErrorClass.COMPLETED},
-    ResultStatus.NEEDS_REVIEW: {ErrorClass.NEEDS_REVIEW},
-    ResultStatus.FAILED: {ErrorClass.RETRYABLE_FAILED, ErrorClass.PERMANENT_FAILED},
-    ResultStatus.BLOCKED: {ErrorClass.PERMANENT_FAILED, ErrorClass.NEEDS_REVIEW},
-}
 
 
 def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[str]:
     """What keeps the envelope from being judged at all; empty when nothing does."""
     faults = []
-    if body.error_class not in CLASSES.get(body.status, set()):
-        faults.append("error_class does not go with status")
     if body.status is ResultStatus.BLOCKED and body.blocked_reason is None:
         faults.append("blocked_reason is required with status blocked")
+    elif body.error_class not in allowed(body.status, body.blocked_reason):
+        faults.append("error_class does not go with status and blocked_reason")
+    if body.usage is not None and not plausible(body.usage):
+        faults.append("usage is out of range")
+    if any(each.reference != artefact_reference(each.sha256) for each in artefacts(body)):
+        faults.append("an artefact's reference and sha256 differ")
     if (body.output is None) == (body.artefact_ref is None) and body.status is ResultStatus.COMPLETED:
         faults.append("exactly one of output and artefact_ref is required")
     if body.status is ResultStatus.COMPLETED and not body.evidence and contract.checks_of(task_id):
@@ -33,13 +34,27 @@ def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[
     return faults
 
 
+def artefacts(body: ResultBody) -> list[ArtefactRef]:
+    """Every stored object that the envelope itself names."""
+    named = [each for evidence in body.evidence for each in (evidence.output, evidence.report)]
+    return [each for each in (*named, body.log, body.artefact_ref) if each is not None]
+
+
+def foreign_parts(attempt: Attempt, result: Result) -> tuple[str, ...]:
+    """Why the result can't come from the attempt that it names; empty when it can."""
+    differs = []
+    if result.fencing_token != attempt.token:
+        differs.append(f"fencing_token: has {result.fencing_token}, the attempt's is {attempt.token}")
+    if (result.worker_id, result.incarnation) != (attempt.worker_id, attempt.incarnation):
+        differs.append("worker_id: the attempt was given to another worker or worker process")
+    return tuple(differs)
+
+
 def stale_parts(
     contract: Contract, task_id: str, attempt: Attempt, result: Result, body: ResultBody
 ) -> tuple[str, ...]:
-    """What differs now from what the result was made on: token, contract, inputs."""
+    """What differs now from what the result was made on: contract, inputs."""
     differs = []
-    if result.fencing_token != attempt.token:
-        differs.append(f"fencing_token: has {result.fencing_token}, current is {attempt.token}")
     if not result.contract_sha256 == attempt.contract_sha256 == task_hash(contract, task_id):
         differs.append("contract_sha256: not that of the task's contract")
     differs += [

@@ -3,7 +3,6 @@
 A worker's text changes no rule here: what it merely writes never meets a revision, test_run, scan or command check.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -28,7 +27,7 @@ class Case:
     body: ResultBody
     outputs: tuple[AcceptedOutput, ...]
     subject: Subject
-    author: str | None  # who made the subject, if another worker did
+    authors: frozenset[str]  # the workers who made what the task was given
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,21 @@ def judge(case: Case) -> Judgement:
 
 
 def failing_evidence(case: Case) -> tuple[Evidence, ...]:
-    """Runner-observed commands that failed at the exact subject, with a report that names what failed."""
+    """Runner-observed commands of the contract that failed at the exact subject, with a report that names what."""
+    mine = {check.command for _, check in case.contract.checks_of(case.task.task_id) if check.command}
     return tuple(
         each
         for each in case.body.evidence
-        if each.observed_by is ObservedBy.RUNNER
-        and each.subject == case.subject
+        if each.command in mine
         and each.exit_status not in {0, None}
         and (each.failed_cases or each.findings)
-        and not _binding_faults(case, each)
+        and _sound(case, each)
     )
+
+
+def _sound(case: Case, evidence: Evidence) -> bool:
+    """Seen by the runner, in this attempt, at this subject."""
+    return evidence.observed_by is ObservedBy.RUNNER and not _place_faults(case, evidence)
 
 
 def check_faults(case: Case, check: Check) -> list[str]:
@@ -67,7 +71,7 @@ def check_faults(case: Case, check: Check) -> list[str]:
     if not offered:
         return [f"evidence missing: no {check.kind.value} evidence"]
     if check.kind in {EvidenceKind.DOCUMENT, EvidenceKind.REVIEW}:
-        return _output_faults(case, check)
+        return [*_told_faults(case, offered), *_output_faults(case, check)]
     observed = [each for each in offered if each.observed_by is ObservedBy.RUNNER]
     if not observed:
         return ["not observed by the runner: what a worker writes itself is no evidence"]
@@ -78,9 +82,7 @@ def check_faults(case: Case, check: Check) -> list[str]:
 
 
 def _record_faults(case: Case, check: Check, evidence: Evidence) -> list[str]:
-    faults = _binding_faults(case, evidence)
-    if evidence.subject != case.subject:
-        faults.append("not this subject: evidence speaks of another revision")
+    faults = _place_faults(case, evidence)
     if check.kind is EvidenceKind.REVISION:
         return faults
     faults += _incomplete(case, check, evidence)
@@ -91,13 +93,30 @@ def _record_faults(case: Case, check: Check, evidence: Evidence) -> list[str]:
     return faults
 
 
+def _place_faults(case: Case, evidence: Evidence) -> list[str]:
+    """What evidence must be bound to, whatever it shows: worker, task, attempt, subject, times."""
+    faults = _binding_faults(case, evidence)
+    if evidence.subject != case.subject:
+        faults.append("not this subject: evidence speaks of another revision")
+    return faults
+
+
+def _told_faults(case: Case, offered: list[Evidence]) -> list[str]:
+    """One record that is bound will do for a document or review; without a subject it speaks of the task's."""
+    found = [_binding_faults(case, each) if each.subject is None else _place_faults(case, each) for each in offered]
+    return [fault for faults in found for fault in faults] if all(found) else []
+
+
 def _binding_faults(case: Case, evidence: Evidence) -> list[str]:
-    bound = (evidence.worker_id, evidence.task_id, evidence.attempt_id)
-    if bound != (case.attempt.worker_id, case.task.task_id, case.attempt.attempt_id):
-        return ["not this task: evidence of another worker, task or attempt"]
+    pairs = (
+        ("worker", evidence.worker_id, case.attempt.worker_id),
+        ("task", evidence.task_id, case.task.task_id),
+        ("attempt", evidence.attempt_id, case.attempt.attempt_id),
+    )
+    faults = [f"not this {name}: evidence of another {name}" for name, found, wanted in pairs if found != wanted]
     times = (case.body.started_at, evidence.started_at, evidence.ended_at, case.body.ended_at)
     known = [each for each in times if each is not None]
-    return ["taken outside the attempt"] if known != sorted(known) else []
+    return [*faults, "taken outside the attempt"] if known != sorted(known) else faults
 
 
 def _incomplete(case: Case, check: Check, evidence: Evidence) -> list[str]:
@@ -107,6 +126,7 @@ def _incomplete(case: Case, check: Check, evidence: Evidence) -> list[str]:
         "environment digest": evidence.environment_digest is not None,
         "output digest": evidence.output is not None,
         "start and end": evidence.started_at is not None and evidence.ended_at is not None,
+        "start and end of the attempt": case.body.started_at is not None and case.body.ended_at is not None,
     }
     lacking = [name for name, there in wanted.items() if not there]
     command = case.contract.commands.get(check.command or "")
@@ -135,7 +155,7 @@ def _output_faults(case: Case, check: Check) -> list[str]:
     output = next((each for each in case.outputs if each.name == check.output), None)
     if output is None or output.artefact is None:
         return [f"evidence missing: output {check.output} is not stored"]
-    if check.kind is EvidenceKind.REVIEW and case.author == case.attempt.worker_id:
+    if check.kind is EvidenceKind.REVIEW and case.attempt.worker_id in case.authors:
         return ["not independent: the reviewer made the subject"]
     return []
 
@@ -149,15 +169,16 @@ def _retest_faults(case: Case) -> list[str]:
         for command, before in commands.items()
         if command in mine
         and case.contract.commands[command].retest is not None
-        and not _retested(case.body.evidence, command, before)
+        and not _retested(case, command, before)
     ]
 
 
-def _retested(evidence: Iterable[Evidence], command: str, before: Evidence) -> bool:
+def _retested(case: Case, command: str, before: Evidence) -> bool:
     return any(
         each.command == command
         and each.form is EvidenceForm.RETEST
-        and each.observed_by is ObservedBy.RUNNER
+        and each.exit_status is not None
         and set(before.failed_cases) <= {*each.passed_cases, *each.failed_cases}
-        for each in evidence
+        and _sound(case, each)
+        for each in case.body.evidence
     )

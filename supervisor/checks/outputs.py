@@ -6,9 +6,12 @@ from typing import Any
 
 from remit.contract.normal import OutputKind, TaskContract
 from remit.contract.references import is_full_commit
+from remit.documents import parse
+from remit.errors import EnvelopeInvalidError
 from remit.events.base import ArtefactRef, InputVersion, Subject, SubjectKind
 from remit.events.transitions import AcceptedOutput
 from remit.policy.output_schemas import validate_output
+from remit.result.envelope import size_fault
 from remit.subjects import git_input
 
 from ..dataflow import split_repository_reference
@@ -27,12 +30,12 @@ class Outputs:
 
 def read_outputs(task: TaskContract, inputs: tuple[InputVersion, ...], output: str) -> Outputs:
     """Read the output's JSON text against the task's declared outputs and its output schema."""
+    if (fault := size_fault(output)) is not None:
+        return Outputs((), (fault,))
     try:
-        fields = json.loads(output)
-    except ValueError:
-        return Outputs((), ("output is not JSON",))
-    if not isinstance(fields, dict):
-        return Outputs((), ("output must be an object with one key per declared output",))
+        fields = parse(output, is_json=True, error=EnvelopeInvalidError)
+    except EnvelopeInvalidError as error:
+        return Outputs((), tuple(f"output: {fault}" for fault in error.faults))
     faults = [*_undeclared(task, fields), *_missing(task, fields), *_schema(task, fields)]
     read = [_read(name, kind, fields[name], inputs) for name, kind in task.outputs.items() if name in fields]
     faults += [each for each in read if isinstance(each, str)]

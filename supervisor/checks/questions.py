@@ -9,6 +9,7 @@ from remit.events.transitions import AcceptedOutput
 from remit.subjects import git_input
 
 from ..dataflow import split_repository_reference
+from .envelope import artefacts
 
 
 def questions(
@@ -30,9 +31,8 @@ _Asked = tuple[QuestionKind, str, str | None, tuple[str, ...], int | None]
 
 
 def _artefacts(body: ResultBody, outputs: tuple[AcceptedOutput, ...]) -> list[ArtefactRef]:
-    named = [each for evidence in body.evidence for each in (evidence.output, evidence.report)]
-    named += [body.log, *(output.artefact for output in outputs)]
-    return list({each.sha256: each for each in named if each is not None}.values())
+    stored = [output.artefact for output in outputs if output.artefact is not None]
+    return list({(each.sha256, each.size): each for each in (*artefacts(body), *stored)}.values())
 
 
 def _about_artefacts(artefacts: Iterable[ArtefactRef]) -> list[_Asked]:

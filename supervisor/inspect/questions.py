@@ -58,8 +58,8 @@ def _output(data: bytes) -> Found:
         return Verdict.MISMATCH, (f"{len(data)} bytes, at most {MAX_OUTPUT_BYTES}",), None
     try:
         json.loads(data)
-    except ValueError:
-        return Verdict.MISMATCH, ("not JSON",), None
+    except (ValueError, RecursionError):
+        return Verdict.MISMATCH, ("not JSON that can be read",), None
     return Verdict.MATCH, (), data.decode()
 
 
