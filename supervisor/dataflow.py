@@ -73,6 +73,19 @@ def work_subject(inputs: tuple[InputVersion, ...], outputs: tuple[AcceptedOutput
     return subject_of(inputs)
 
 
+def authors(workflow: Workflow, task_id: str) -> frozenset[str]:
+    """The workers who made what the task is about: its revision, else the outputs that it is given."""
+    inputs = workflow.contract.tasks[task_id].inputs.values()
+    made = {split_task_reference(each.reference) for each in inputs if each.kind == "task"}
+    revisions = {(task, name) for task, name in made if _makes_revision(workflow.contract, task, name)}
+    makers = {task for task, _ in (revisions or made)}
+    return frozenset(author for task in makers if (author := workflow.tasks[task].author) is not None)
+
+
+def _makes_revision(contract: Contract, task_id: str, output: str) -> bool:
+    return contract.tasks[task_id].outputs.get(output) is OutputKind.REVISION
+
+
 def final_subjects(workflow: Workflow) -> tuple[Subject, ...]:
     """The final revision of each repository: what the line's last task produced, else the one it started from."""
     finals: dict[str, Subject] = {}

@@ -14,7 +14,7 @@ from remit.contract import normal
 from remit.events.transitions import NOTES, Ending, Recovery, Transition, TransitionKind, WorkflowStatus
 
 from . import graph
-from .limits import spend, unspend
+from .limits import held_back, spend, unspend
 from .state import (
     Attempt,
     AwaitingReview,
@@ -35,6 +35,7 @@ from .state import (
 )
 
 SUPERSEDED = "superseded"
+FIRST = 1  # number of an attempt's first submission
 
 
 def evolve(state: State, transition: Transition) -> State:
@@ -43,7 +44,7 @@ def evolve(state: State, transition: Transition) -> State:
         case Unborn():
             return _birth(state, transition)
         case Workflow():
-            return _stamp(_apply(state, transition), transition)
+            return _stamp(_freed(state, _apply(state, transition), transition), transition)
         case _:
             assert_never(state)
 
@@ -100,6 +101,19 @@ def _apply(workflow: Workflow, transition: Transition) -> Workflow:
     return workflow if handler is None else handler(workflow, transition)
 
 
+def _freed(before: Workflow, after: Workflow, transition: Transition) -> Workflow:
+    """Let the wait for a worker begin where the workflow's own limits no longer hold a queued task back."""
+    queued = [task for task in after.tasks.values() if isinstance(task.phase, Queued)] if before is not after else []
+    freed = [
+        replace(task, phase=Queued(transition.decided_at))
+        for task in queued
+        if before.tasks[task.task_id].phase == task.phase
+        and held_back(before, task.task_id)
+        and not held_back(after, task.task_id)
+    ]
+    return _with(after, *freed)
+
+
 def _with(workflow: Workflow, *tasks: Task) -> Workflow:
     return replace(workflow, tasks=workflow.tasks | {task.task_id: task for task in tasks})
 
@@ -153,8 +167,13 @@ def _dispatched(workflow: Workflow, transition: Transition) -> Workflow:
 def _offer_ended(workflow: Workflow, transition: Transition) -> Workflow:
     task = _task(workflow, transition)
     since = task.phase.since if isinstance(task.phase, Offered) else transition.decided_at
-    kept = tuple(each for each in task.attempts if each.attempt_id != transition.attempt_id)
-    return _with(workflow, replace(task, phase=Queued(since), attempts=kept))
+    return _with(workflow, replace(_without_offer(task, transition), phase=Queued(since)))
+
+
+def _without_offer(task: Task, transition: Transition) -> Task:
+    """The task without an offer that nobody claimed: it used nothing and reserves nothing any more."""
+    kept = tuple(each for each in task.attempts if each.number or each.attempt_id != transition.attempt_id)
+    return replace(task, attempts=kept)
 
 
 def _claimed(workflow: Workflow, transition: Transition) -> Workflow:
@@ -177,14 +196,7 @@ def _inspection_requested(workflow: Workflow, transition: Transition) -> Workflo
     task, request, attempt_id = _task(workflow, transition), transition.request, transition.attempt_id
     if request is None or attempt_id is None or (attempt := task.attempt(attempt_id)) is None:
         return workflow
-    seen = (
-        attempt.submissions
-        if request.submission in attempt.submissions
-        else (
-            *attempt.submissions,
-            request.submission,
-        )
-    )
+    seen = tuple(dict.fromkeys((*attempt.submissions, request.submission)))
     phase = AwaitingReview(
         attempt_id=attempt_id,
         request_id=transition.event_id,
@@ -197,8 +209,8 @@ def _inspection_requested(workflow: Workflow, transition: Transition) -> Workflo
     return _with(workflow, replace(_with_attempt(task, replace(attempt, submissions=seen)), phase=phase))
 
 
-def _settled(task: Task, transition: Transition, outcome: str) -> Task:
-    """The task with the attempt ended and booked."""
+def _settled(task: Task, transition: Transition, outcome: str, *, answered: bool = False) -> Task:
+    """The task with the attempt ended and booked; `answered` by a result, so that the same one is a repeat."""
     booking = transition.settlement
     attempt = task.attempt(transition.attempt_id) if transition.attempt_id else None
     if attempt is None or booking is None:
@@ -206,7 +218,7 @@ def _settled(task: Task, transition: Transition, outcome: str) -> Task:
     ended = replace(
         attempt,
         outcome=outcome,
-        submissions=attempt.submissions or (1,),
+        submissions=attempt.submissions or (FIRST,) * answered,
         booked=booking.usage,
         booked_gbp=booking.cost_gbp,
         held=booking.held if booking.held_until else None,
@@ -220,7 +232,7 @@ def _result_accepted(workflow: Workflow, transition: Transition) -> Workflow:
     if accepted is None:
         return workflow
     task = replace(
-        _settled(_task(workflow, transition), transition, "completed"),
+        _settled(_task(workflow, transition), transition, "completed", answered=True),
         phase=Completed(),
         outputs=accepted.outputs,
         evidence=accepted.evidence,
@@ -245,7 +257,8 @@ def _attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
     ending = transition.ending
     if ending is None:
         return workflow
-    task = _settled(_task(workflow, transition), transition, ending.outcome)
+    answered = transition.kind is not TransitionKind.LEASE_EXPIRED and ending.outcome != SUPERSEDED
+    task = _settled(_task(workflow, transition), transition, ending.outcome, answered=answered)
     if ending.recovery is Recovery.REWORK and ending.rework_task:
         return _rework(_with(workflow, task), task.task_id, ending, transition)
     return _with(workflow, replace(task, phase=_after(ending, transition)))
@@ -278,6 +291,7 @@ def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transit
         replace(_new_round(task), phase=Waiting(), rework=ending.failing if task_id == finder else task.rework)
         for task_id in graph.downstream(workflow.contract, target.task_id)
         for task in (workflow.tasks[task_id],)
+        if not isinstance(task.phase, Stopped | Escalated)  # a person ended it, or has it
     ]
     return _with(workflow, mended, *later)
 
@@ -311,14 +325,15 @@ def _task_escalated(workflow: Workflow, transition: Transition) -> Workflow:
     stop = transition.stop
     owner = (stop.owner if stop else None) or workflow.contract.owner
     phase = Escalated(transition.reason or "", owner)
-    return _with(workflow, replace(_task(workflow, transition), phase=phase))
+    task = _settled(_task(workflow, transition), transition, "escalated", answered=True)
+    return _with(workflow, replace(task, phase=phase))
 
 
 def _task_stopped(workflow: Workflow, transition: Transition) -> Workflow:
     stop = transition.stop
     if stop is None:
         return workflow
-    task = _settled(_task(workflow, transition), transition, stop.stop_reason.value)
+    task = _settled(_without_offer(_task(workflow, transition), transition), transition, stop.stop_reason.value)
     return _with(workflow, replace(task, phase=Stopped(stop.stop_reason)))
 
 
@@ -353,7 +368,7 @@ def _workflow_quarantined(workflow: Workflow, transition: Transition) -> Workflo
         return workflow
     frozen = workflow
     if transition.task_id is not None:
-        task = _settled(_task(workflow, transition), transition, "quarantined")
+        task = _settled(_task(workflow, transition), transition, "quarantined", answered=True)
         frozen = _with(workflow, replace(task, phase=Quarantined(transition.reason or "")))
     return replace(frozen, status=WorkflowStatus.QUARANTINED, stop_reason=stop.stop_reason)
 
@@ -367,7 +382,14 @@ def _late_usage(workflow: Workflow, transition: Transition) -> Workflow:
         return workflow
     cost = note.cost_gbp or Decimal(0)
     spent = spend(unspend(task.spent, attempt.booked, attempt.booked_gbp), note.usage, attempt.booked_gbp + cost)
-    told = replace(attempt, booked=note.usage, booked_gbp=attempt.booked_gbp + cost, held=None, held_until=None)
+    told = replace(
+        attempt,
+        submissions=attempt.submissions or (FIRST,),
+        booked=note.usage,
+        booked_gbp=attempt.booked_gbp + cost,
+        held=None,
+        held_until=None,
+    )
     return _with(workflow, replace(_with_attempt(task, told), spent=spent))
 
 

@@ -40,6 +40,7 @@ class Verdict:
     rework_task: str | None = None
 
 
+MOST_RETRY_AFTER_S = 86_400  # as the envelope's schema says; a worker can't postpone its task for ever
 REASSIGNED = frozenset({"blocked:capability", "blocked:permission"})
 LOST = frozenset({"silence", "no_progress", "incarnation"})
 
@@ -84,4 +85,5 @@ def back_off(attempts: int, timeouts: Timeouts, cause: UUID, retry_after_seconds
     """
     base = min(timeouts.backoff_min_seconds * 2 ** min(attempts - 1, 30), timeouts.backoff_max_seconds / 2)
     spread = base * (cause.int % 1_000_003 / 1_000_003)
-    return timedelta(seconds=max(base, float(retry_after_seconds)) + spread)
+    asked = min(retry_after_seconds, MOST_RETRY_AFTER_S)
+    return timedelta(seconds=max(base, float(asked)) + spread)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from remit.policy.model import Timeouts
 
+from . import limits
 from .inputs import Timer, TimerName
 from .leases import LeaseBook
 from .state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
@@ -21,6 +22,7 @@ def waits(
     if workflow.deadline_at is not None:
         yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
     for task in workflow.tasks.values():
+        yield from _of_queue(workflow, task, timeouts)
         yield from _of_task(task, leases, timeouts)
         yield from _replaced(task, incarnations)
 
@@ -44,14 +46,19 @@ def _held(workflow: Workflow) -> Iterator[Timer]:
                 yield Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
 
 
+def _of_queue(workflow: Workflow, task: Task, timeouts: Timeouts) -> Iterator[Timer]:
+    """The wait for a worker; a task that its own workflow's limits hold back waits for none."""
+    if isinstance(task.phase, Queued) and not limits.held_back(workflow, task.task_id):
+        until = task.phase.since + timedelta(seconds=timeouts.queue_wait_seconds)
+        yield Timer(TimerName.QUEUE_WAIT, until, task.task_id)
+
+
 def _of_task(task: Task, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
     if task.deadline_at is not None and isinstance(task.phase, Queued | Running | BackingOff):
         current = task.current()
         attempt_id = current.attempt_id if current else None
         yield Timer(TimerName.TASK_DEADLINE, task.deadline_at, task.task_id, attempt_id)
     match task.phase:
-        case Queued(since=since):
-            yield Timer(TimerName.QUEUE_WAIT, since + timedelta(seconds=timeouts.queue_wait_seconds), task.task_id)
         case Offered(attempt_id=attempt_id, until=until):
             yield Timer(TimerName.OFFER, until, task.task_id, attempt_id)
         case Running(attempt_id=attempt_id):

@@ -5,20 +5,31 @@ from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
 
 from .. import dataflow, limits
-from ..state import Completed, Queued, Stopped, Task, Workflow
+from ..state import BackingOff, Completed, Queued, Stopped, Task, Workflow
 from .stopping import ENDED, stop_workflow
 from .unit import Unit
 
 
 def conclude(unit: Unit) -> None:
     """Accept if everything holds; stop if nothing can go on."""
+    _escalate_spent(unit)
     tasks = unit.workflow.tasks.values()
     if all(isinstance(task.phase, Completed) for task in tasks):
         _pass_gate(unit)
     elif all(isinstance(task.phase, ENDED) for task in tasks):
-        stop_workflow(unit, _first_stop(unit.workflow))
+        stop_workflow(unit, Stop(stop_reason=_first_stop(unit.workflow), owner=unit.workflow.contract.owner))
     else:
         _stop_if_spent(unit)
+
+
+def _escalate_spent(unit: Unit) -> None:
+    """A task that may start no further attempt is its owner's: an amendment may have lowered the limit under it."""
+    workflow = unit.workflow
+    for task in workflow.tasks.values():
+        most = workflow.contract.tasks[task.task_id].limits.max_attempts
+        if isinstance(task.phase, Queued | BackingOff) and most is not None and task.attempts_started >= most:
+            stop = Stop(stop_reason=StopReason.ATTEMPTS_EXHAUSTED, owner=workflow.contract.owner)
+            unit.add(TransitionKind.TASK_ESCALATED, task=task, reason=StopReason.ATTEMPTS_EXHAUSTED.value, stop=stop)
 
 
 def _pass_gate(unit: Unit) -> None:
@@ -47,13 +58,32 @@ def _authoriser(unit: Unit) -> str:
 def _escalate_unheld(unit: Unit, missing: list[RequirementHeld]) -> None:
     """All tasks were accepted, yet a requirement does not hold at the final subject: its owner must look."""
     wanting = {each.requirement_id for each in missing}
-    for requirement in unit.workflow.contract.requirements:
-        for check in requirement.checks:
-            task = unit.task(check.task)
-            if requirement.id in wanting and isinstance(task.phase, Completed):
-                detail = f"{requirement.id} does not hold at the final subject"
-                stop = Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=unit.workflow.contract.owner, detail=detail)
-                unit.add(TransitionKind.TASK_ESCALATED, task=task, reason="requirement_not_held", stop=stop)
+    for task_id, details in _unheld(unit.workflow, wanting).items():
+        owner = unit.workflow.contract.owner
+        stop = Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=owner, detail="; ".join(details))
+        unit.add(TransitionKind.TASK_ESCALATED, task=unit.task(task_id), reason="requirement_not_held", stop=stop)
+
+
+def _unheld(workflow: Workflow, wanting: set[str]) -> dict[str, list[str]]:
+    """By task each check that does not hold, with the subject it was made on and the one it needs."""
+    found: dict[str, list[str]] = {}
+    for requirement in workflow.contract.requirements:
+        for check in requirement.checks if requirement.id in wanting else ():
+            if not _check_held(workflow, check):
+                found.setdefault(check.task, []).append(_shortfall(workflow, requirement, check))
+    return found
+
+
+def _shortfall(workflow: Workflow, requirement: Requirement, check: Check) -> str:
+    task = workflow.tasks[check.task]
+    made = {_name(each.subject or task.subject) for each in task.evidence if check.id in each.checks}
+    wanted = dataflow.expected_subject(workflow, check.task, check.holds_at) or ()
+    on, needs = ", ".join(sorted(made)) or "nothing", ", ".join(map(_name, wanted)) or "any subject"
+    return f"{requirement.id}/{check.id}: made on {on}, must hold at {needs}"
+
+
+def _name(subject: Subject | None) -> str:
+    return (subject and (subject.revision or subject.digest)) or "no subject"
 
 
 def requirement_held(workflow: Workflow, requirement: Requirement) -> RequirementHeld:
@@ -96,7 +126,8 @@ def _stop_if_spent(unit: Unit) -> None:
     lacking = [limits.blockers(workflow, task.task_id) for task in ready]
     if all(lacking):
         first, *others = sorted({each for one in lacking for each in one}, key=list(StopReason).index)
-        stop_workflow(unit, first, others=tuple(others))
+        owner = workflow.contract.owner
+        stop_workflow(unit, Stop(stop_reason=first, others=tuple(others), owner=owner))
 
 
 def _under_way(workflow: Workflow) -> bool:

@@ -14,6 +14,7 @@ from ..state import Unborn, Workflow
 from .unit import Unit
 
 TAKEN = "workflow_id is taken by a workflow with other content"
+DISHONEST = "content_digest is not that of the document"
 NO_AMENDMENTS = "an amendment is not accepted from outside the workflow in this version"
 
 
@@ -24,14 +25,23 @@ def on_contract(unit: Unit, event: Contract) -> None:
         _reject(unit, event, (NO_AMENDMENTS,))
     elif isinstance(state, Unborn):
         _begin(unit, event)
-    elif state.content_digest == event.content_digest:
+    elif state.content_digest != event.content_digest:
+        _reject(unit, event, (TAKEN,))
+    elif not _is_of(event.content_digest, event.document):
+        _reject(unit, event, (DISHONEST,))
+    else:
         unit.add(
             TransitionKind.DUPLICATE,
             reason="resubmitted",
             note=Note(event_id=event.event_id, content_digest=event.content_digest),
         )
-    else:
-        _reject(unit, event, (TAKEN,))
+
+
+def _is_of(digest: str, document: str) -> bool:
+    try:
+        return ids.digest(parse(document, is_json=True)) == digest
+    except (FaultyDocumentError, ValueError):
+        return False
 
 
 def _begin(unit: Unit, event: Contract) -> None:
@@ -60,8 +70,8 @@ def _judged(unit: Unit, event: Contract) -> normal.Workflow:
         tenant_id=unit.state.tenant_id,
         resolved=True,
     )
-    if ids.digest(document) != event.content_digest:
-        raise ContractInvalidError(["content_digest is not that of the document"])
+    if not _is_of(event.content_digest, event.document):
+        raise ContractInvalidError([DISHONEST])
     return workflow
 
 
@@ -103,7 +113,13 @@ def _deadline(workflow: normal.Workflow, submitted_at: datetime) -> datetime | N
 def _reject(unit: Unit, event: Contract, faults: tuple[str, ...]) -> None:
     unit.add(
         TransitionKind.CONTRACT_REJECTED,
-        reason="taken" if isinstance(unit.state, Workflow) else "invalid",
+        reason=_reason(unit, event),
         rejection=Rejection(content_digest=event.content_digest, faults=faults),
         note=Note(event_id=event.event_id, content_digest=event.content_digest),
     )
+
+
+def _reason(unit: Unit, event: Contract) -> str:
+    if event.kind is not ContractKind.SUBMITTED:
+        return "not_supported"
+    return "taken" if isinstance(unit.state, Workflow) else "invalid"

@@ -1,7 +1,7 @@
 """A person's decision. Only `cancel` acts so far; any other finds no open item and is noted. Pure."""
 
 from remit.events.inputs import Decision, DecisionKind
-from remit.events.transitions import Note, StopReason, TransitionKind
+from remit.events.transitions import Note, Stop, StopReason, TransitionKind
 
 from ..state import Completed, Workflow
 from .stopping import stop_task, stop_workflow
@@ -17,10 +17,17 @@ def on_decision(unit: Unit, event: Decision) -> None:
         _note(unit, event, TransitionKind.ALREADY_DECIDED, "it has ended already")
     elif event.task_id is not None and event.task_id not in workflow.tasks:
         _note(unit, event, TransitionKind.STALE, "task_id: no such task")
-    elif event.task_id is not None:
-        stop_task(unit, event.task_id, StopReason.CANCELLED, person=event.person, detail=event.reason)
     else:
-        stop_workflow(unit, StopReason.CANCELLED, person=event.person, detail=event.reason)
+        _cancel(unit, event)
+
+
+def _cancel(unit: Unit, event: Decision) -> None:
+    owner = unit.workflow.contract.owner
+    stop = Stop(stop_reason=StopReason.CANCELLED, owner=owner, person=event.person, detail=event.reason)
+    if event.task_id is not None:
+        stop_task(unit, event.task_id, stop, minutes=event.minutes_spent)
+    else:
+        stop_workflow(unit, stop, minutes=event.minutes_spent)
 
 
 def _task_ended(workflow: Workflow, task_id: str | None) -> bool:

@@ -1,16 +1,16 @@
 """The end of an attempt without acceptance: booked, and what follows by the recovery table. Pure."""
 
-from datetime import datetime
-
 from remit.contract.normal import Workflow as Contract
-from remit.events.base import Evidence, Usage
+from remit.events.base import Evidence
 from remit.events.inputs import Answer, ErrorClass, ResultBody
 from remit.events.transitions import Ending, Recovery, Settlement, TransitionKind
 
 from .. import graph
+from ..evolve import SUPERSEDED
 from ..limits import settle
 from ..recovery import Counts, Failure, Verdict, verdict
 from ..state import Attempt, AwaitingReview, Offered, Running, Task
+from .booking import booking
 from .unit import Unit
 
 
@@ -37,8 +37,8 @@ def end_attempt(
     close(unit, task, kind, ending, settle(_attempt(task), body.usage))
 
 
-def lose_attempt(unit: Unit, task: Task, outcome: str, *, held_until: datetime) -> None:
-    """End the current attempt because its lease is gone; the unreported rest stays held until then."""
+def lose_attempt(unit: Unit, task: Task, outcome: str) -> None:
+    """End the current attempt because its lease is gone; the unreported rest stays held for a while."""
     failure = Failure(ErrorClass.RETRYABLE_FAILED, outcome)
     follows = verdict(
         failure,
@@ -47,38 +47,26 @@ def lose_attempt(unit: Unit, task: Task, outcome: str, *, held_until: datetime) 
         now=unit.facts.now,
         cause=unit.cause.event_id,
     )
-    attempt = _attempt(task)
-    booking = settle(attempt, unit.facts.reported.get(attempt.attempt_id), held_until=held_until)
-    ending = _ending(unit, failure, follows)
-    close(unit, task, TransitionKind.LEASE_EXPIRED, ending, booking)
+    close(unit, task, TransitionKind.LEASE_EXPIRED, _ending(unit, failure, follows), booking(unit, task))
 
 
-def close(unit: Unit, task: Task, kind: TransitionKind, ending: Ending, booking: Settlement) -> None:
+def close(unit: Unit, task: Task, kind: TransitionKind, ending: Ending, booked: Settlement | None) -> None:
     """Write the ending; a rework first ends what still runs on the old revision."""
     if ending.recovery is Recovery.REWORK and ending.rework_task:
-        supersede(unit, ending.rework_task, but=task.task_id)
-    unit.add(kind, task=unit.task(task.task_id), ending=ending, settlement=booking, reason=ending.outcome)
+        for task_id in graph.downstream(unit.workflow.contract, ending.rework_task):
+            if task_id != task.task_id:
+                supersede(unit, unit.task(task_id), Recovery.NONE)
+    unit.add(kind, task=unit.task(task.task_id), ending=ending, settlement=booked, reason=ending.outcome)
 
 
-def supersede(unit: Unit, target: str, *, but: str) -> None:
-    """End the open attempts of everything after `target`: their subject is about to be replaced, no failure counts."""
-    for task_id in graph.downstream(unit.workflow.contract, target):
-        task = unit.task(task_id)
-        attempt = task.current()
-        if task_id == but or attempt is None:
-            continue
-        if isinstance(task.phase, Offered):
-            unit.add(TransitionKind.OFFER_EXPIRED, task=task, reason="superseded")
-            continue
-        ending = Ending(outcome="superseded", error_class=ErrorClass.UNKNOWN, faults=(), recovery=Recovery.NONE)
-        booking = settle(attempt, _reported(unit, task, attempt))
-        unit.add(TransitionKind.ATTEMPT_FAILED, task=task, ending=ending, settlement=booking, reason="superseded")
-
-
-def _reported(unit: Unit, task: Task, attempt: Attempt) -> Usage | None:
-    if isinstance(task.phase, AwaitingReview):
-        return task.phase.result.usage
-    return unit.facts.reported.get(attempt.attempt_id)
+def supersede(unit: Unit, task: Task, recovery: Recovery) -> None:
+    """End the task's open attempt, if it has one: what it works on is about to be replaced, no failure counts."""
+    if isinstance(task.phase, Offered):
+        unit.add(TransitionKind.OFFER_EXPIRED, task=task, reason=SUPERSEDED)
+    elif task.current() is not None:
+        ending = Ending(outcome=SUPERSEDED, error_class=ErrorClass.UNKNOWN, faults=(), recovery=recovery)
+        booked = booking(unit, task)
+        unit.add(TransitionKind.ATTEMPT_FAILED, task=task, ending=ending, settlement=booked, reason=SUPERSEDED)
 
 
 def counts(contract: Contract, tasks: dict[str, Task], task: Task) -> Counts:

@@ -13,10 +13,11 @@ from ..limits import settle
 from ..recovery import Failure, back_off
 from ..state import AwaitingReview, Task
 from .ending import end_attempt
-from .judging import judge_result
+from .judging import doubts, judge_result
 from .unit import Unit
 
 MAX_TRIES = 5
+UNREACHABLE = "unreachable"  # reason of a request that is not to be asked before its time
 UNSEEN = frozenset({Verdict.UNREACHABLE, Verdict.TIMED_OUT, Verdict.UNKNOWN})
 
 
@@ -32,7 +33,7 @@ def on_inspection(unit: Unit, event: Inspection) -> None:
             note=Note(event_id=event.event_id, differs=("request_id: nobody waits for this answer",)),
         )
     elif _unseen(task.phase, event.answers):
-        ask_again(unit, task, task.phase)
+        _wait(unit, task, task.phase)
     else:
         _judge(unit, task, task.phase, event.answers)
 
@@ -42,21 +43,30 @@ def _unseen(phase: AwaitingReview, answers: tuple[Answer, ...]) -> bool:
     return any(question.id not in answered for question in phase.questions)
 
 
+def _wait(unit: Unit, task: Task, phase: AwaitingReview) -> None:
+    """Nobody could look: the same questions lie until a back-off is over, and are asked again then."""
+    wait = back_off(phase.tries, unit.facts.policy.timeouts, unit.cause.event_id)
+    _again(unit, task, phase, wait, reason=UNREACHABLE)
+
+
 def ask_again(unit: Unit, task: Task, phase: AwaitingReview) -> None:
-    """Ask once more with a later deadline; after the last try the owner has it. No attempt is counted."""
-    if phase.tries >= MAX_TRIES:
+    """Ask once more; after the last try the owner has it. No attempt is counted."""
+    wait = timedelta(seconds=unit.facts.policy.timeouts.inspection_seconds)
+    _again(unit, task, replace(phase, tries=phase.tries + 1), wait, reason="asked_again")
+
+
+def _again(unit: Unit, task: Task, phase: AwaitingReview, wait: timedelta, *, reason: str) -> None:
+    if phase.tries > MAX_TRIES or (phase.tries == MAX_TRIES and reason == UNREACHABLE):
         _unreachable(unit, task, phase)
         return
-    timeouts = unit.facts.policy.timeouts
-    wait = timedelta(seconds=timeouts.inspection_seconds) + back_off(phase.tries, timeouts, unit.cause.event_id)
     request = InspectionRequest(
         result=phase.result,
         submission=phase.submission,
         questions=phase.questions,
         ask_until=unit.facts.now + wait,
-        tries=phase.tries + 1,
+        tries=phase.tries,
     )
-    unit.add(TransitionKind.INSPECTION_RETRIED, task=task, request=request)
+    unit.add(TransitionKind.INSPECTION_RETRIED, task=task, request=request, reason=reason)
 
 
 def _unreachable(unit: Unit, task: Task, phase: AwaitingReview) -> None:
@@ -72,6 +82,9 @@ def _unreachable(unit: Unit, task: Task, phase: AwaitingReview) -> None:
 
 def _judge(unit: Unit, task: Task, phase: AwaitingReview, answers: tuple[Answer, ...]) -> None:
     body = _with_stored_output(phase.result, answers)
+    if doubts(answers) or body.artefact_ref is not None:
+        judge_result(unit, task, phase.result, (), answers)  # in doubt, or its stored output can't be read
+        return
     outputs = _outputs(unit, task, body)
     if outputs.faults:
         failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")

@@ -20,7 +20,7 @@ def on_lease(unit: Unit, event: Lease) -> None:
             _claim(unit, task, attempt)
         else:
             unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=event.reason or "declined")
-    elif not _repeated(task, attempt, event):
+    elif not _repeated(attempt, event):
         _too_late(unit, event)
 
 
@@ -39,10 +39,9 @@ def _same(attempt: Attempt, event: Lease) -> bool:
     return asked == (attempt.worker_id, attempt.token, attempt.incarnation)
 
 
-def _repeated(task: Task | None, attempt: Attempt | None, event: Lease) -> bool:
-    """The same claim once more: the attempt runs already, by this very worker process."""
-    current = task.current() if task else None
-    return current is not None and current == attempt and current.number > 0 and _same(current, event)
+def _repeated(attempt: Attempt | None, event: Lease) -> bool:
+    """The same claim once more: the attempt was begun already, by this very worker process; its end was told then."""
+    return attempt is not None and attempt.number > 0 and _same(attempt, event)
 
 
 def _claim(unit: Unit, task: Task, attempt: Attempt) -> None:

@@ -5,18 +5,21 @@ from remit.events.transitions import Note, Rejection, Stop, StopReason, Transiti
 
 from ..inputs import Facts
 from ..state import State, Workflow
+from .stopping import stop_attempts
 from .unit import Unit
 
 
 def quarantine(state: State, cause: Cause, facts: Facts, reason: StopReason, detail: str) -> tuple[Transition, ...]:
     """Quarantine an open workflow; note the fault on one that has ended, or refuse one that has not begun."""
     unit = Unit(state, cause, facts)
+    note = Note(event_id=cause.event_id, differs=(detail,))
     if not isinstance(state, Workflow):
         rejection = Rejection(content_digest="", faults=(f"{reason.value}: {detail}",))
-        unit.add(TransitionKind.CONTRACT_REJECTED, reason=reason.value, rejection=rejection, note=Note())
+        unit.add(TransitionKind.CONTRACT_REJECTED, reason=reason.value, rejection=rejection, note=note)
     elif not state.open:
-        unit.add(TransitionKind.STALE, reason=reason.value, note=Note(differs=(detail,)))
+        unit.add(TransitionKind.STALE, reason=reason.value, note=note)
     else:
         stop = Stop(stop_reason=reason, owner=state.contract.owner, detail=detail)
+        stop_attempts(unit, stop)
         unit.add(TransitionKind.WORKFLOW_QUARANTINED, reason=reason.value, stop=stop)
     return tuple(unit.transitions)

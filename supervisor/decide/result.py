@@ -7,12 +7,12 @@ from remit.events.base import Usage
 from remit.events.inputs import ErrorClass, Question, Result, ResultBody, ResultStatus
 from remit.events.transitions import InspectionRequest, Note, TransitionKind
 
-from ..checks.envelope import constraint_faults, envelope_faults, stale_parts
+from ..checks.envelope import constraint_faults, envelope_faults, foreign_parts, stale_parts
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
-from ..limits import cost_of
+from ..limits import bookable, cost_of
 from ..recovery import Failure
-from ..state import Attempt, AwaitingReview, Running, Task, Workflow
+from ..state import Attempt, Running, Task, Workflow
 from .ending import end_attempt
 from .judging import judge_result
 from .unit import Unit
@@ -25,10 +25,12 @@ def on_result(unit: Unit, event: Result) -> None:
     attempt = task.attempt(event.attempt_id) if task else None
     if task is None or attempt is None:
         _note(unit, event, TransitionKind.STALE, ("attempt_id: not an attempt of this task",))
+    elif foreign := foreign_parts(attempt, event):
+        _note(unit, event, TransitionKind.STALE, foreign)
     elif event.submission in attempt.submissions:
         _repeated(unit, event)
     elif not workflow.open or not isinstance(task.phase, Running) or task.phase.attempt_id != event.attempt_id:
-        _late(unit, event, task, attempt)
+        _late(unit, event, attempt)
     else:
         _current(unit, event, task, attempt)
 
@@ -97,11 +99,11 @@ def _repeated(unit: Unit, event: Result) -> None:
     _note(unit, event, TransitionKind.DUPLICATE, (f"submission {event.submission} of this attempt was read before",))
 
 
-def _late(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
+def _late(unit: Unit, event: Result, attempt: Attempt) -> None:
     """A result of an attempt that ended: its usage is booked, nothing else changes."""
     usage = _usage(event)
     differs = (f"attempt: ended as {attempt.outcome}" if attempt.outcome else "attempt: not running",)
-    if attempt.booked is None or usage is None or isinstance(task.phase, AwaitingReview):
+    if attempt.booked is None or usage is None or not bookable(usage, attempt.price):
         _note(unit, event, TransitionKind.STALE, differs)
         return
     difference = cost_of(usage, attempt.price) - attempt.booked_gbp

@@ -1,7 +1,6 @@
 """A wait that is over. Each is checked against the state again: one that no longer applies does nothing. Pure."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 from remit.events.transitions import Stop, StopReason, TransitionKind
 
@@ -20,7 +19,7 @@ def on_timer(unit: Unit, item: Timer) -> None:
     if item.name is TimerName.HELD:
         _release(unit, item)
     elif unit.state.open and item.name is TimerName.WORKFLOW_DEADLINE:
-        stop_workflow(unit, StopReason.ELAPSED)
+        stop_workflow(unit, Stop(stop_reason=StopReason.ELAPSED, owner=unit.state.contract.owner))
     elif unit.state.open and item.task_id in unit.state.tasks:
         HANDLERS[item.name](unit, unit.task(item.task_id or ""), item)
 
@@ -32,8 +31,7 @@ def _offer(unit: Unit, task: Task, item: Timer) -> None:
 
 def _lost(unit: Unit, task: Task, item: Timer) -> None:
     if isinstance(task.phase, Running) and task.phase.attempt_id == item.attempt_id:
-        grace = timedelta(seconds=unit.facts.policy.timeouts.grant_grace_seconds)
-        lose_attempt(unit, task, item.name.value, held_until=unit.facts.now + grace)
+        lose_attempt(unit, task, item.name.value)
 
 
 def _incarnation(unit: Unit, task: Task, item: Timer) -> None:

@@ -1,0 +1,72 @@
+"""Contract versions that a worker drafted: judged with its result, adopted with its acceptance. Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from remit import ids
+from remit.contract.amend import amend
+from remit.contract.normal import Workflow as Contract
+from remit.contract.normal import task_hash
+from remit.errors import ContractInvalidError, FaultyDocumentError
+from remit.events.transitions import AcceptedOutput, Recovery, TransitionKind
+
+from .contract import accepted_contract
+from .ending import supersede
+from .unit import Unit
+
+BY_RULE = "rule:only_tightens"
+
+
+def drafted(unit: Unit, drafts: list[AcceptedOutput]) -> list[tuple[Contract, str]]:
+    """The next versions with the digests of their drafts, each on top of the one before.
+
+    Raises ContractInvalidError naming whatever a draft widens or breaks.
+    """
+    return list(_versions(unit, drafts))
+
+
+def _versions(unit: Unit, drafts: list[AcceptedOutput]) -> Iterator[tuple[Contract, str]]:
+    contract = unit.workflow.contract
+    for draft in drafts:
+        document = json.loads(draft.value or "null")
+        if not isinstance(document, dict):
+            raise ContractInvalidError([f"{draft.name} must be an object"])
+        digest = _digest(draft.name, document)
+        try:
+            contract = amend(contract, document, unit.facts.policy, now=unit.facts.now)
+        except FaultyDocumentError as error:
+            raise ContractInvalidError([f"{draft.name}.{fault}" for fault in error.faults]) from None
+        yield contract, digest
+
+
+def _digest(name: str, document: dict[str, Any]) -> str:
+    try:
+        return ids.digest(document)
+    except ValueError:
+        raise ContractInvalidError([f"{name}: a number is out of range"]) from None
+
+
+def adopt(unit: Unit, drafts: list[AcceptedOutput], task_id: str, worker_id: str) -> None:
+    """Let the drafted versions hold from here on; attempts on a task contract that changed are cancelled."""
+    for contract, digest in drafted(unit, drafts):
+        workflow = unit.workflow
+        record = accepted_contract(
+            contract,
+            version=workflow.contract_version + 1,
+            content_digest=digest,
+            submitter=workflow.submitter,
+            submitted_at=workflow.submitted_at,
+            proposed_by=worker_id,
+            approved_by=BY_RULE,
+        )
+        unit.add(TransitionKind.CONTRACT_AMENDED, task_id=task_id, contract=record)
+    if drafts:
+        _cancel_changed(unit)
+
+
+def _cancel_changed(unit: Unit) -> None:
+    for task in unit.workflow.tasks.values():
+        attempt = task.current()
+        if attempt is not None and attempt.contract_sha256 != task_hash(unit.workflow.contract, task.task_id):
+            supersede(unit, task, Recovery.REASSIGN)
