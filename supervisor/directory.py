@@ -14,7 +14,7 @@ from remit.policy import load
 from remit.policy.model import Policy, Pool
 from remit.topics import Topic
 
-from .routing import Registry
+from .routing import RISK, Alive, Registry
 
 log = logging.getLogger("remit.supervisor")
 LIVENESS_TAIL = 1_000
@@ -114,7 +114,7 @@ class Directory:
         }
         limit = self._clock() - timedelta(seconds=policy.timeouts.liveness_seconds)
         alive = {
-            worker_id: shown.free_slots
+            worker_id: Alive(shown.free_slots, at)
             for worker_id, (at, shown) in self._alive.items()
             if self._lives(at, limit, shown)
         }
@@ -141,7 +141,7 @@ def narrowed(worker: events.Worker, pool: Pool) -> events.Worker:
         tools=_within(worker.tools, pool.tools),
         permissions=worker.permissions or {name: tuple(each) for name, each in pool.permissions.items()},
         output_schemas=worker.output_schemas,
-        risk_class=worker.risk_class,
+        risk_class=min(worker.risk_class, pool.risk_class, key=lambda each: RISK.get(each, 0)),
         price_entry=worker.price_entry,
         slots=worker.slots,
     )

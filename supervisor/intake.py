@@ -12,23 +12,22 @@ from remit import ids
 from remit.codec import decode
 from remit.errors import CodecError, UnknownSchemaError
 from remit.events import inputs as events
-from remit.events.base import Cause
+from remit.events.base import Cause, Usage
 from remit.events.service import DeadLetterKind
-from remit.events.transitions import StopReason, Transition, Writer
+from remit.events.transitions import StopReason, Writer
 from remit.log.protocols import Recorded
 from remit.topics import partition_of, workflow_key
 
 from .decide import decide
 from .decide.quarantine import quarantine
 from .directory import Directory
-from .evolve import evolve
 from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
-from .outbox import outbox
 from .shard import Key, Shards
 from .state import Running, State, Unborn, Workflow
-from .step import Step, dead_letter, shard_note
+from .step import Step, Written, dead_letter, shard_note, written
 
 log = logging.getLogger("remit.supervisor")
+RESERVED_TENANT = "_shard"  # a shard's own notes and marker stand under keys of this form
 
 
 @dataclass(slots=True)
@@ -61,8 +60,11 @@ class Intake:
             self._take_event(recorded, event, step)
 
     def _placed(self, recorded: Recorded) -> tuple[DeadLetterKind, str] | None:
-        if key_of(recorded) is None:
+        key = key_of(recorded)
+        if key is None:
             return DeadLetterKind.UNDECODABLE, "key: not tenant/workflow in UTF-8"
+        if key[0] == RESERVED_TENANT:
+            return DeadLetterKind.NOT_ALLOWED, f"key: tenant {RESERVED_TENANT} is the log's own"
         if partition_of(recorded.key or b"", self.partitions) != recorded.partition:
             return DeadLetterKind.MISPLACED, f"key: hashes to another partition of {self.partitions}"
         return None
@@ -73,35 +75,38 @@ class Intake:
             self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "not a record of this topic", step)
         elif (event.tenant_id, event.workflow_id) != key:
             self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "key: names another workflow than the event", step)
+        elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.RENEWED:
+            self._renew(key, event, recorded)
         elif event.kind.value == "UNKNOWN":
             self._unknown(recorded, "kind: not known to this build", step)
-        elif key in self.shards.frozen:
-            self._dead_letter(
-                recorded, DeadLetterKind.NOT_ALLOWED, f"the workflow is frozen: {self.shards.frozen[key]}", step
-            )
         elif isinstance(self.shards.state(key), Unborn) and not isinstance(event, events.Contract):
             self._dead_letter(
                 recorded, DeadLetterKind.UNKNOWN_WORKFLOW, "no contract was accepted under this key", step
             )
-        elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.RENEWED:
-            self._renew(key, event, recorded)
         else:
             self._take_input(key, event, recorded, step)
 
     def _take_input(self, key: Key, event: InputEvent, recorded: Recorded, step: Step) -> None:
         now = self.shards.now(recorded.topic, recorded.partition, recorded.appended_at)
         item = Received(event, recorded.topic, recorded.partition, recorded.offset, recorded.appended_at)
-        self._decide(key, item, now, recorded.partition, step)
-        if isinstance(event, events.Lease) and event.kind is events.LeaseKind.CLAIM:
+        if key not in self.shards.frozen:
+            self._decide(key, item, now, recorded.partition, step)
+        if key in self.shards.frozen:  # before, or since no decision could be made
+            self._refuse_frozen(key, recorded, step)
+        elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.CLAIM:
             self._start_lease(key, event, now)
 
+    def _refuse_frozen(self, key: Key, recorded: Recorded, step: Step) -> None:
+        reason = f"the workflow is frozen: {self.shards.frozen[key]}"
+        self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, reason, step)
+
     def _start_lease(self, key: Key, event: events.Lease, now: datetime) -> None:
-        """The claim's own usage is the first report of the lease."""
+        """A claim is the first report of its lease: nothing was used before it."""
         state = self.shards.state(key)
         task = state.tasks.get(event.task_id) if isinstance(state, Workflow) else None
         if task is not None and isinstance(task.phase, Running) and task.phase.attempt_id == event.attempt_id:
             if self.shards.leases.get(event.attempt_id) is None:
-                self.shards.leases.start(event.attempt_id, now, event.usage)
+                self.shards.leases.start(event.attempt_id, now, event.usage or Usage())
             self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
 
     def decide(self, key: Key, item: Timer | Assignment, step: Step) -> int:
@@ -116,15 +121,27 @@ class Intake:
             self.shards.freeze(key, "policy_missing")
             return 0
         try:
-            transitions = decide(state, item, facts)
+            decided = written(state, decide(state, item, facts), facts.policy)
         except Exception as error:
             # Whatever broke is a fault of ours in one workflow; the others must go on.
             log.exception("ALARM decide failed for %s/%s: it is quarantined", *key)
-            transitions = quarantine(
-                state, cause_of(state, item), facts, StopReason.DECIDER_FAULT, type(error).__name__
-            )
-        self._fold(key, transitions, facts, shard, step)
-        return len(transitions)
+            decision = (cause_of(state, item), facts, StopReason.DECIDER_FAULT, type(error).__name__)
+            return self._quarantine(key, state, decision, shard, step)
+        self._fold(key, decided, shard, step)
+        return len(decided.transitions)
+
+    def _quarantine(
+        self, key: Key, state: State, decision: tuple[Cause, Facts, StopReason, str], shard: int, step: Step
+    ) -> int:
+        """Quarantine by a transition; if not even that can be made, freeze the workflow until the next takeover."""
+        try:
+            decided = written(state, quarantine(state, *decision), decision[1].policy)
+        except Exception:
+            log.exception("ALARM %s/%s can't even be quarantined", *key)
+            self.shards.freeze(key, decision[2].value)
+            return 0
+        self._fold(key, decided, shard, step)
+        return len(decided.transitions)
 
     def _facts(self, state: State, now: datetime, shard: int) -> Facts | None:
         sha = state.policy_sha256 if isinstance(state, Workflow) else self.directory.newest
@@ -134,14 +151,12 @@ class Intake:
         writer = Writer(instance=self.instance, generation=self.shards.generations[shard])
         return Facts(now, writer, policy, sha, self.shards.leases.usage())
 
-    def _fold(self, key: Key, transitions: tuple[Transition, ...], facts: Facts, shard: int, step: Step) -> None:
-        state = self.shards.state(key)
-        for transition in transitions:
-            state = evolve(state, transition)
-            step.write(shard, [transition], outbox(state, transition, facts.policy))
+    def _fold(self, key: Key, decided: Written, shard: int, step: Step) -> None:
+        step.write(shard, decided)
+        for transition in decided.transitions:
             self.shards.note_decided(transition)
-        if transitions:
-            self.shards.put(key, state)
+        if decided.transitions:
+            self.shards.put(key, decided.state)
         self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
 
     def _renew(self, key: Key, event: events.Lease, recorded: Recorded) -> None:
@@ -149,8 +164,8 @@ class Intake:
         state = self.shards.state(key)
         task = state.tasks.get(event.task_id) if isinstance(state, Workflow) else None
         current = task.current() if task is not None and isinstance(task.phase, Running) else None
-        said = (event.attempt_id, event.fencing_token, event.worker_id)
-        if current is None or said != (current.attempt_id, current.token, current.worker_id):
+        said = (event.attempt_id, event.fencing_token, event.worker_id, event.incarnation)
+        if current is None or said != (current.attempt_id, current.token, current.worker_id, current.incarnation):
             self.shards.counts["renewal_ignored"] += 1
             return
         self.shards.leases.renew(event, recorded.appended_at)
@@ -161,6 +176,9 @@ class Intake:
         state = self.shards.state(key)
         now = self.shards.now(recorded.topic, recorded.partition, recorded.appended_at)
         facts = self._facts(state, now, recorded.partition)
+        if key in self.shards.frozen:
+            self._refuse_frozen(key, recorded, step)
+            return
         if not isinstance(state, Workflow) or not state.open or facts is None:
             self._dead_letter(recorded, DeadLetterKind.UNDECODABLE, reason, step)
             return
@@ -170,8 +188,9 @@ class Intake:
             partition=recorded.partition,
             offset=recorded.offset,
         )
-        transitions = quarantine(state, cause, facts, StopReason.UNTRUSTED_STATE, "unknown_schema")
-        self._fold(key, transitions, facts, recorded.partition, step)
+        decision = (cause, facts, StopReason.UNTRUSTED_STATE, "unknown_schema")
+        if not self._quarantine(key, state, decision, recorded.partition, step):
+            self._refuse_frozen(key, recorded, step)
 
     def _dead_letter(self, recorded: Recorded, kind: DeadLetterKind, reason: str, step: Step) -> None:
         shard = recorded.partition

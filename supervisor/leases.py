@@ -49,9 +49,10 @@ class LeaseBook:
         """The lease, if it is held."""
         return self._held.get(attempt_id)
 
-    def keep(self, running: set[UUID]) -> None:
-        """Forget every lease whose attempt no longer runs."""
-        self._held = {each: held for each, held in self._held.items() if each in running}
+    def forget(self, ended: set[UUID]) -> None:
+        """Forget the leases of attempts that run no more."""
+        for attempt_id in ended:
+            self._held.pop(attempt_id, None)
 
     def usage(self) -> dict[UUID, Usage]:
         """What renewals told of usage, by attempt."""

@@ -12,6 +12,7 @@ from remit.events.transitions import TransitionKind
 from remit.log.protocols import Log, Partition, Recorded
 from remit.topics import INPUTS, Topic
 
+from .decide.inspection import UNREACHABLE
 from .directory import Directory
 from .inspect.inspector import Inspector
 from .intake import Intake
@@ -147,13 +148,16 @@ class Supervisor:
             registry = self._directory.registry()
             waiting = [state for key in sorted(shards.queued) if isinstance(state := shards.state(key), Workflow)]
             chosen = schedule(waiting, self._directory.policies, registry, shards.load)
-            followed = [intake.decide((w.tenant_id, w.workflow_id), assignment, step) for w, assignment in chosen]
-            if not any(followed):
+            followed = 0
+            for workflow, assignment in chosen:
+                followed += intake.decide((workflow.tenant_id, workflow.workflow_id), assignment, step)
+                shards.load.serve(workflow.tenant_id)
+            if not followed:
                 return
 
     def _inspect(self, shards: Shards, step: Step) -> None:
         for transition in step.transitions:
-            if transition.kind in ASKS and transition.task_id is not None:
+            if transition.kind in ASKS and transition.reason != UNREACHABLE and transition.task_id is not None:
                 key: Key = (transition.tenant_id, transition.workflow_id)
                 state = shards.state(key)
                 phase = state.tasks[transition.task_id].phase if isinstance(state, Workflow) else None

@@ -16,8 +16,9 @@ from remit.policy.model import Policy
 from .fold import Verdict, fold
 from .inputs import Timer
 from .leases import LeaseBook
-from .routing import Load, open_attempts
-from .state import AwaitingReview, Queued, Running, State, Unborn, Workflow, initial
+from .limits import open_attempts
+from .routing import Load
+from .state import AwaitingReview, Queued, Running, State, Workflow, initial
 from .timers import due, waits
 
 log = logging.getLogger("remit.supervisor")
@@ -37,7 +38,7 @@ class Shards:
         self.generations: dict[int, int] = {}
         self.frozen: dict[Key, str] = {}
         self.clock: dict[tuple[str, int], datetime] = {}
-        self.load = Load(Counter(), Counter())
+        self.load = Load()
         self.queued: set[Key] = set()
         self._agenda: list[tuple[datetime, Key]] = []
         self.counts: Counter[str] = Counter()
@@ -55,6 +56,7 @@ class Shards:
             return
         key = (transition.tenant_id, transition.workflow_id)
         if key in self.frozen:
+            self.note_decided(transition)
             return
         folded = fold(self.state(key), transition)
         self.counts[folded.verdict.value] += 1
@@ -62,6 +64,7 @@ class Shards:
             self.freeze(key, Verdict.CONFLICT.value)
         if folded.verdict is Verdict.FOLDED:
             self.states[key] = folded.state
+        if folded.verdict is not Verdict.IGNORED:
             self.note_decided(transition)
 
     def _read_note(self, transition: Transition, shard: int) -> None:
@@ -70,11 +73,12 @@ class Shards:
             self.note_decided(transition)
 
     def note_decided(self, transition: Transition) -> None:
-        """Remember the highest input of each topic and partition that a transition names as its cause."""
+        """Remember the highest input of each topic and partition that a transition names, and the time it had."""
         cause = transition.cause
         if cause is not None and cause.topic is not None and cause.partition is not None and cause.offset is not None:
             place = (cause.topic, cause.partition)
             self.decided[place] = max(self.decided.get(place, -1), cause.offset)
+            self.now(*place, transition.decided_at)
 
     def freeze(self, key: Key, reason: str) -> None:
         """Decide nothing more for this workflow; an alarm."""
@@ -95,8 +99,8 @@ class Shards:
         """Replace a state and keep the indexes true."""
         before = self.states.get(key)
         self.states[key] = state
-        self._count(before, -1)
-        self._count(state, +1)
+        self.leases.forget(set(_running(before)) - set(_running(state)))
+        self.load.change(_workflow(before), _workflow(state))
         if isinstance(state, Workflow) and state.open and _has_queued(state):
             self.queued.add(key)
         else:
@@ -104,17 +108,11 @@ class Shards:
 
     def index(self) -> None:
         """Build all indexes anew, after a takeover."""
-        self.load = Load(Counter(), Counter())
+        self.load = Load()
         self.queued = set()
         for key, state in list(self.states.items()):
             del self.states[key]
             self.put(key, state)
-
-    def _count(self, state: State | None, by: int) -> None:
-        if isinstance(state, Workflow):
-            for attempt in open_attempts(state):
-                self.load.workers[attempt.worker_id] += by
-                self.load.pools[attempt.pool] += by
 
     def start_leases(self, at: datetime) -> None:
         """Running leases start afresh, in full."""
@@ -170,11 +168,15 @@ class Shards:
         ]
 
 
+def _workflow(state: State | None) -> Workflow | None:
+    return state if isinstance(state, Workflow) else None
+
+
 def _has_queued(workflow: Workflow) -> bool:
     return any(isinstance(task.phase, Queued) for task in workflow.tasks.values())
 
 
-def _running(state: State) -> list[UUID]:
-    if isinstance(state, Unborn):
+def _running(state: State | None) -> list[UUID]:
+    if not isinstance(state, Workflow):
         return []
     return [task.phase.attempt_id for task in state.tasks.values() if isinstance(task.phase, Running)]

@@ -1,17 +1,42 @@
 """One step under construction: the messages and offsets that go into the log in one transaction. No I/O."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from remit import ids
 from remit.events.base import Cause
 from remit.events.envelope import message
-from remit.events.service import DeadLetter, DeadLetterKind, Dispatch
+from remit.events.service import DeadLetter, DeadLetterKind
 from remit.events.transitions import Note, Transition, TransitionKind, WorkflowStatus, Writer
+from remit.log.outgoing import refuse_oversize
 from remit.log.protocols import Message, Partition, Recorded
+from remit.policy.model import Policy
 from remit.topics import Topic, dispatches
 
-from .state import DECIDER_VERSION
+from .evolve import evolve
+from .outbox import outbox
+from .state import DECIDER_VERSION, State
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A decision in the form in which it goes into the log, and the state that it leads to."""
+
+    state: State
+    transitions: tuple[Transition, ...]
+    messages: tuple[Message, ...]
+
+
+def written(state: State, transitions: tuple[Transition, ...], policy: Policy) -> Written:
+    """Fold and encode a decision. Raises whatever evolve, the outbox or the codec raise, LogError for one too large."""
+    messages: list[Message] = []
+    for transition in transitions:
+        state = evolve(state, transition)
+        messages.append(message(transition, Topic.TRANSITIONS))
+        messages += [message(sent, dispatches(sent.pool)) for sent in outbox(state, transition, policy)]
+    refuse_oversize(messages)
+    return Written(state, transitions, tuple(messages))
 
 
 class Step:
@@ -29,18 +54,18 @@ class Step:
         at = self.offsets.get(recorded.source, 0)
         self.offsets[recorded.source] = max(at, recorded.offset + 1)
 
-    def write(self, shard: int, transitions: Iterable[Transition], sent: Iterable[Dispatch]) -> None:
-        """Transitions of one shard with the dispatches that they lead to."""
-        for transition in transitions:
-            self.transitions.append(transition)
-            self.messages.append(message(transition, Topic.TRANSITIONS))
+    def write(self, shard: int, written: Written) -> None:
+        """What was decided for one workflow of the shard."""
+        if written.messages:
+            self.transitions += written.transitions
+            self.messages += written.messages
             self.touched.add(shard)
-        self.messages += [message(dispatch, dispatches(dispatch.pool)) for dispatch in sent]
 
     def dead_letter(self, letter: DeadLetter, note: Transition, shard: int) -> None:
         """A record that can't be used, and the shard's note of it."""
-        self.messages.append(message(letter, Topic.DEAD_LETTERS))
-        self.write(shard, [note], [])
+        self.messages += [message(letter, Topic.DEAD_LETTERS), message(note, Topic.TRANSITIONS)]
+        self.transitions.append(note)
+        self.touched.add(shard)
 
     def fenced_offsets(self, positions: Mapping[int, tuple[Partition, int]]) -> dict[Partition, int]:
         """The offsets to commit, with at least one of each shard touched: without it a zombie's step would pass."""

@@ -93,7 +93,7 @@ def start(partition: Partition, shards: Shards, committed: int, *, first: int, e
     """
     decided = shards.decided.get((partition.topic, partition.number), -1) + 1
     if partition.topic not in ANSWERED:
-        return committed if committed >= 0 else max(decided, end)
+        return max(committed, first) if committed >= 0 else max(decided, end)
     if committed >= 0 and committed != decided:
         shards.counts["position_alarm"] += 1
         log.error(
