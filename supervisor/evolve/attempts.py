@@ -1,0 +1,95 @@
+"""The folds of offers, claims and results: how an attempt begins, is looked at, and is accepted. Pure."""
+
+from msgspec.structs import replace
+
+from remit.events.transitions import Transition
+
+from .. import graph
+from ..state import Attempt, AwaitingReview, Completed, Offered, Queued, Running, Waiting, Workflow
+from .parts import settled, task_of, with_attempt, with_tasks, without_offer
+
+
+def dispatched(workflow: Workflow, transition: Transition) -> Workflow:
+    task, offer, attempt_id = task_of(workflow, transition), transition.dispatch, transition.attempt_id
+    if offer is None or attempt_id is None:
+        return workflow
+    attempt = Attempt(
+        attempt_id=attempt_id,
+        token=transition.sequence,
+        worker_id=transition.worker_id or "",
+        incarnation=offer.incarnation,
+        pool=offer.pool,
+        round=task.round,
+        contract_sha256=offer.contract_sha256,
+        inputs=offer.inputs,
+        price=offer.price,
+        reserved=offer.reserved,
+        offered_at=transition.decided_at,
+    )
+    phase = Offered(attempt_id, offer.offer_until, offer.queued_at)
+    return with_tasks(workflow, replace(task, phase=phase, attempts=(*task.attempts, attempt)))
+
+
+def offer_ended(workflow: Workflow, transition: Transition) -> Workflow:
+    task = task_of(workflow, transition)
+    since = task.phase.since if isinstance(task.phase, Offered) else transition.decided_at
+    return with_tasks(workflow, replace(without_offer(task, transition), phase=Queued(since)))
+
+
+def claimed(workflow: Workflow, transition: Transition) -> Workflow:
+    task, claim, attempt_id = task_of(workflow, transition), transition.claim, transition.attempt_id
+    if claim is None or attempt_id is None or (attempt := task.attempt(attempt_id)) is None:
+        return workflow
+    task = with_attempt(task, replace(attempt, number=claim.attempt))
+    return with_tasks(
+        workflow,
+        replace(
+            task,
+            phase=Running(attempt_id, transition.decided_at),
+            attempts_started=task.attempts_started + 1,
+            deadline_at=claim.deadline_at,
+        ),
+    )
+
+
+def inspection_requested(workflow: Workflow, transition: Transition) -> Workflow:
+    task, request, attempt_id = task_of(workflow, transition), transition.request, transition.attempt_id
+    if request is None or attempt_id is None or (attempt := task.attempt(attempt_id)) is None:
+        return workflow
+    seen = tuple(dict.fromkeys((*attempt.submissions, request.submission)))
+    phase = AwaitingReview(
+        attempt_id=attempt_id,
+        request_id=transition.event_id,
+        result=request.result,
+        submission=request.submission,
+        questions=request.questions,
+        ask_until=request.ask_until,
+        tries=request.tries,
+    )
+    return with_tasks(workflow, replace(with_attempt(task, replace(attempt, submissions=seen)), phase=phase))
+
+
+def result_accepted(workflow: Workflow, transition: Transition) -> Workflow:
+    accepted = transition.accepted
+    if accepted is None:
+        return workflow
+    task = replace(
+        settled(task_of(workflow, transition), transition, "completed", answered=True),
+        phase=Completed(),
+        outputs=accepted.outputs,
+        evidence=accepted.evidence,
+        subject=accepted.subject,
+        author=transition.worker_id,
+        rework=(),
+    )
+    return _released(with_tasks(workflow, task), transition)
+
+
+def _released(workflow: Workflow, transition: Transition) -> Workflow:
+    """Queue every waiting task whose prerequisites are now all accepted."""
+    ready = [
+        replace(task, phase=Queued(transition.decided_at))
+        for task in workflow.tasks.values()
+        if isinstance(task.phase, Waiting) and graph.prerequisites_met(workflow.contract, workflow.tasks, task.task_id)
+    ]
+    return with_tasks(workflow, *ready)

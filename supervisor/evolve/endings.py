@@ -1,0 +1,103 @@
+"""The folds of what ends an attempt without acceptance, and of what follows: retry, rework, late usage. Pure."""
+
+from decimal import Decimal
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from remit.events.transitions import Ending, Recovery, Transition, TransitionKind
+
+from .. import graph
+from ..limits import spend, unspend
+from ..state import BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting, Workflow
+from .parts import FIRST, settled, task_of, with_attempt, with_tasks
+
+SUPERSEDED = "superseded"
+
+
+def attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
+    ending = transition.ending
+    if ending is None:
+        return workflow
+    answered = transition.kind is not TransitionKind.LEASE_EXPIRED and ending.outcome != SUPERSEDED
+    task = settled(task_of(workflow, transition), transition, ending.outcome, answered=answered)
+    if ending.recovery is Recovery.REWORK and ending.rework_task:
+        return _rework(with_tasks(workflow, task), task.task_id, ending, transition)
+    return with_tasks(workflow, replace(task, phase=_after(ending, transition)))
+
+
+def _after(ending: Ending, transition: Transition) -> Phase:
+    match ending.recovery:
+        case Recovery.RETRY:
+            return BackingOff(ending.not_before or transition.decided_at)
+        case Recovery.REASSIGN:
+            return Queued(transition.decided_at)
+        case Recovery.ESCALATE:
+            return Escalated(ending.recovery_reason or ending.outcome, ending.owner or "")
+        case Recovery.REWORK | Recovery.NONE | Recovery.UNKNOWN:
+            return Waiting()
+        case _:
+            assert_never(ending.recovery)
+
+
+def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transition) -> Workflow:
+    """Send the defect upstream: its author gets a new round, everything after it waits again."""
+    target = workflow.tasks[ending.rework_task or ""]
+    mended = replace(
+        _new_round(target),
+        phase=Queued(transition.decided_at),
+        reworks=target.reworks + 1,
+        rework=ending.failing,
+    )
+    later = [
+        replace(_new_round(task), phase=Waiting(), rework=ending.failing if task_id == finder else task.rework)
+        for task_id in graph.downstream(workflow.contract, target.task_id)
+        for task in (workflow.tasks[task_id],)
+        if not isinstance(task.phase, Stopped | Escalated)  # a person ended it, or has it
+    ]
+    return with_tasks(workflow, mended, *later)
+
+
+def _new_round(task: Task) -> Task:
+    started = task.attempts_started > 0
+    return replace(
+        task,
+        round=task.round + started,
+        attempts_started=0,
+        outputs=(),
+        evidence=(),
+        subject=None,
+        author=None,
+    )
+
+
+def backoff_ended(workflow: Workflow, transition: Transition) -> Workflow:
+    return with_tasks(workflow, replace(task_of(workflow, transition), phase=Queued(transition.decided_at)))
+
+
+def reservation_released(workflow: Workflow, transition: Transition) -> Workflow:
+    task = task_of(workflow, transition)
+    attempt = task.attempt(transition.attempt_id) if transition.attempt_id else None
+    if attempt is None:
+        return workflow
+    return with_tasks(workflow, with_attempt(task, replace(attempt, held=None, held_until=None)))
+
+
+def late_usage(workflow: Workflow, transition: Transition) -> Workflow:
+    """Replace what was booked for an ended attempt by what its worker reports late; what was held is free."""
+    note = transition.note
+    task = workflow.tasks.get(transition.task_id or "")
+    attempt = task.attempt(transition.attempt_id) if task and transition.attempt_id else None
+    if task is None or attempt is None or attempt.booked is None or note is None or note.usage is None:
+        return workflow
+    cost = note.cost_gbp or Decimal(0)
+    spent = spend(unspend(task.spent, attempt.booked, attempt.booked_gbp), note.usage, attempt.booked_gbp + cost)
+    told = replace(
+        attempt,
+        submissions=attempt.submissions or (FIRST,),
+        booked=note.usage,
+        booked_gbp=attempt.booked_gbp + cost,
+        held=None,
+        held_until=None,
+    )
+    return with_tasks(workflow, replace(with_attempt(task, told), spent=spent))
