@@ -152,7 +152,10 @@ RULES = (
     Rule(
         "url_login",
         ("://",),
-        re.compile(r"://(?P<s>[^\s/:@\"'`<>\\]{0,256}:[^\s/\"'`<>\\]{1,1024}|[^\s/:@\"'`<>\\]{16,1024})@"),
+        # A name in front of @ may be a token; in our own `repo://NAME@...` it names a repository.
+        re.compile(
+            r"://(?P<s>[^\s/:@\"'`<>\\]{0,256}:[^\s/\"'`<>\\]{1,1024}|(?<!\brepo://)[^\s/:@\"'`<>\\]{16,1024})@"
+        ),
         _new,
     ),
     Rule(
