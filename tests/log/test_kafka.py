@@ -177,3 +177,6 @@ def _raise_partitions(rig: KafkaRig, topics: list[Topic], count: int) -> None:
     admin = AdminClient(rig.log._cluster.client({}))
     for future in admin.create_partitions([NewPartitions(rig.prefix + topic, count) for topic in topics]).values():
         future.result(30)
+    # Acknowledged by the controller, it reaches the brokers a moment later.
+    while any(rig.log._cluster._counts(10)[rig.prefix + topic] != count for topic in topics):
+        rig.log._cluster._admin.poll(0.05)

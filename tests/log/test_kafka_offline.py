@@ -77,7 +77,7 @@ def test_no_cluster(log: KafkaLog, capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_unacknowledged(log: KafkaLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that nobody acknowledges in time is a LogError that says so (KOPS-6)."""
-    monkeypatch.setattr(Cluster, "check", lambda _: None)
+    monkeypatch.setattr(Cluster, "check", lambda *_: None)
     writer = log.writer()
     with pytest.raises(LogError, match="not acknowledged"):
         writer.append([message(Topic.CONTRACTS, "x")], timeout=0.2)

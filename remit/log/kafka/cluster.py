@@ -18,6 +18,7 @@ from remit.log.protocols import Partition
 ANSWER_S = 10.0
 RECHECK_S = 5.0
 """Age at which a writer looks at the partition counts again before its next record."""
+RECHECK_ANSWER_S = 2.0
 LOOK_AGAIN_S = 0.05
 TRANSIENT = frozenset(
     {
@@ -83,27 +84,27 @@ class Cluster:
         """Earliest offsets held, likewise."""
         return self._offsets(list(partitions), OffsetSpec.earliest())
 
-    def check(self) -> None:
+    def check(self, timeout: float | None = None) -> None:
         """Raise TopologyError if a topic is missing or its partition count is not as agreed."""
-        found = self._counts()
+        found = self._counts(ANSWER_S if timeout is None else timeout)
         required = {spec.name: spec.partitions for spec in agreed_specs(self.prefix, self.partitions, sorted(found))}
         faults = count_faults(required, found)
         if faults:
             raise TopologyError("\n".join(faults))
         self._checked_at = time.monotonic()
 
-    def recheck(self, older_than: float | None = None) -> None:
-        """`check`, if the last one is old; a cluster that doesn't answer is the next call's matter."""
+    def recheck(self, older_than: float | None = None, timeout: float = RECHECK_ANSWER_S) -> None:
+        """`check`, if the last one is old; a cluster that doesn't answer soon is the next call's matter."""
         if time.monotonic() - self._checked_at < (RECHECK_S if older_than is None else older_than):
             return
         try:
-            self.check()
+            self.check(min(timeout, RECHECK_ANSWER_S))
         except LogError as error:
             logger.info("partition counts could not be checked: %s", error)
 
-    def _counts(self) -> dict[str, int]:
+    def _counts(self, timeout: float) -> dict[str, int]:
         try:
-            topics = self._admin.list_topics(timeout=ANSWER_S).topics
+            topics = self._admin.list_topics(timeout=timeout).topics
         except KafkaException as error:
             raise self.error(error.args[0], "the cluster does not answer") from error
         return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}

@@ -5,6 +5,7 @@ Only the session uses it. Each failure ends as FencedError or StepAbortedError, 
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -113,7 +114,9 @@ class Transactions:
         producer, self._producer = self._producer, None
         if producer is None:
             return
-        with contextlib.suppress(KafkaException, SystemError):
+        with contextlib.suppress(KafkaException, SystemError), warnings.catch_warnings():
+            # That it couldn't abort what is undecided is known: why else would it be given up?
+            warnings.simplefilter("ignore", RuntimeWarning)
             producer.purge()
             producer.close()
 

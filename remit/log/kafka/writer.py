@@ -72,8 +72,8 @@ class KafkaWriter:
         targets = [placed(message, self._cluster.partitions) for message in messages]
         if self._closed:
             raise LogError("the writer is closed")
-        self._cluster.recheck()
         deadline = time.monotonic() + timeout
+        self._cluster.recheck(timeout=timeout / 2)
         receipts = Receipts(self._cluster, len(messages))
         for index, (message, target) in enumerate(zip(messages, targets, strict=True)):
             produce(self._producer, self._cluster, message, target.number, receipts.at(index))
