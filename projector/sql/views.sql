@@ -130,18 +130,50 @@ LEFT JOIN escalations USING (tenant_id, workflow_id)
 LEFT JOIN people_waits USING (tenant_id, workflow_id)
 WHERE workflows.settled_at IS NOT NULL;
 
+-- Every rate, cost and time, over the workflows settled in a period: in all, by tenant, by workflow type, by UTC day.
+CREATE VIEW metrics AS
+SELECT
+    tenant_id,                                      -- tenant; null = all
+    workflow_type,                                  -- workflow type; null = all
+    day_utc,                                        -- UTC day of the workflow's settlement; null = all
+    count(*) AS settled,                            -- workflows settled
+    count(*) FILTER (WHERE accepted) AS accepted,   -- workflows with development acceptance
+    exact_ratio(count(*) FILTER (WHERE accepted), count(*)) AS verified_completion_rate, -- accepted / settled, 0 to 1, six digits; null when none settled
+    coalesce(sum(cost_gbp), 0) AS cost_gbp,         -- pounds of all settled workflows, the failed ones included
+    exact_ratio(sum(cost_gbp), count(*) FILTER (WHERE accepted)) AS cost_per_verified_completion_gbp, -- cost_gbp / accepted, in pounds, rounded half-even to six digits; null when none was accepted
+    CAST(coalesce(sum(accepted_tasks), 0) AS BIGINT) AS accepted_tasks, -- tasks completed in settled workflows
+    exact_ratio(sum(cost_gbp), sum(accepted_tasks)) AS cost_per_accepted_task_gbp, -- cost_gbp / accepted_tasks, in pounds, rounded half-even to six digits; null when none was accepted
+    quantile_cont(completion_seconds, 0.5) AS median_seconds, -- from the contract's append to development acceptance, interpolated; null when none was accepted
+    quantile_cont(completion_seconds, 0.95) AS p95_seconds, -- the same; of one row that row
+    quantile_cont(waiting_for_people_seconds, 0.5) FILTER (WHERE accepted) AS median_waiting_for_people_seconds, -- of the completion time, waiting for people
+    CAST(coalesce(sum(attempts), 0) AS BIGINT) AS attempts, -- claimed attempts
+    CAST(coalesce(sum(retries), 0) AS BIGINT) AS retries, -- attempts beyond the first of their task and round
+    exact_ratio(sum(retries), sum(attempts)) AS retry_rate, -- retries / attempts, 0 to 1, six digits; null when nothing was attempted
+    CAST(coalesce(sum(tried_tasks), 0) AS BIGINT) AS tried_tasks, -- tasks attempted
+    CAST(coalesce(sum(first_pass_tasks), 0) AS BIGINT) AS first_pass_tasks, -- tasks accepted with no earlier attempt or round
+    exact_ratio(sum(first_pass_tasks), sum(tried_tasks)) AS first_pass_rate, -- first_pass_tasks / tried_tasks, 0 to 1, six digits; null when nothing was attempted
+    CAST(coalesce(sum(reworks), 0) AS BIGINT) AS reworks, -- attempts whose evidence sent work back
+    CAST(coalesce(sum(extra_rounds), 0) AS BIGINT) AS extra_rounds, -- rounds beyond each task's first
+    count(*) FILTER (WHERE reworks > 0) AS reworked, -- workflows with rework
+    exact_ratio(count(*) FILTER (WHERE reworks > 0), count(*)) AS rework_rate, -- reworked / settled, 0 to 1, six digits; null when none settled
+    count(*) FILTER (WHERE escalations > 0) AS escalated, -- workflows in which a task went to a person
+    exact_ratio(count(*) FILTER (WHERE escalations > 0), count(*)) AS escalation_rate, -- escalated / settled, 0 to 1, six digits; null when none settled
+    coalesce(sum(human_minutes), 0) AS human_minutes, -- people's minutes
+    coalesce(sum(people_gbp), 0) AS people_gbp      -- pounds of these minutes, where the policy has a rate; part of cost_gbp
+FROM settled_workflows
+GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+
 -- What one verified completion costs: cost of all workflows settled in the period / those accepted.
 CREATE VIEW cost_per_verified_completion AS
 SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
-    day_utc,                                        -- UTC day of settlement; null = all
-    exact_ratio(sum(cost_gbp), count(*) FILTER (WHERE accepted)) AS cost_per_verified_completion_gbp, -- pounds, rounded half-even to six digits; null when none was accepted
-    coalesce(sum(cost_gbp), 0) AS cost_gbp,         -- pounds of all settled workflows, the failed ones included
-    count(*) FILTER (WHERE accepted) AS accepted,   -- workflows with development acceptance
-    count(*) AS settled                             -- workflows settled
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    day_utc,                                        -- UTC day of the workflow's settlement; null = all
+    cost_per_verified_completion_gbp,               -- cost_gbp / accepted, in pounds, rounded half-even to six digits; null when none was accepted
+    cost_gbp,                                       -- pounds of all settled workflows, the failed ones included
+    accepted,                                       -- workflows with development acceptance
+    settled                                         -- workflows settled
+FROM metrics;
 
 -- What one accepted task costs: cost of all workflows settled in the period / tasks completed in them.
 CREATE VIEW cost_per_accepted_task AS
@@ -149,36 +181,33 @@ SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
     day_utc,                                        -- UTC day of the workflow's settlement; null = all
-    exact_ratio(sum(cost_gbp), sum(accepted_tasks)) AS cost_per_accepted_task_gbp, -- pounds, failures and retries included, rounded half-even to six digits; null when none was accepted
-    coalesce(sum(cost_gbp), 0) AS cost_gbp,         -- pounds of all settled workflows
-    CAST(coalesce(sum(accepted_tasks), 0) AS BIGINT) AS accepted_tasks -- tasks completed in them
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    cost_per_accepted_task_gbp,                     -- cost_gbp / accepted_tasks, in pounds, rounded half-even to six digits; null when none was accepted
+    cost_gbp,                                       -- pounds of all settled workflows, the failed ones included
+    accepted_tasks                                  -- tasks completed in settled workflows
+FROM metrics;
 
 -- From append of the contract to development acceptance, over accepted workflows.
 CREATE VIEW completion_time AS
 SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
-    day_utc,                                        -- UTC day of settlement; null = all
-    quantile_cont(completion_seconds, 0.5) AS median_seconds, -- seconds, interpolated; null when none was accepted
-    quantile_cont(completion_seconds, 0.95) AS p95_seconds, -- seconds, interpolated; of one row that row
-    quantile_cont(waiting_for_people_seconds, 0.5) FILTER (WHERE accepted) AS median_waiting_for_people_seconds, -- of these, waiting for people
-    count(*) FILTER (WHERE accepted) AS accepted    -- workflows with development acceptance
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    day_utc,                                        -- UTC day of the workflow's settlement; null = all
+    median_seconds,                                 -- from the contract's append to development acceptance, interpolated; null when none was accepted
+    p95_seconds,                                    -- the same; of one row that row
+    median_waiting_for_people_seconds,              -- of the completion time, waiting for people
+    accepted                                        -- workflows with development acceptance
+FROM metrics;
 
 -- Accepted workflows / settled workflows.
 CREATE VIEW verified_completion_rate AS
 SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
-    day_utc,                                        -- UTC day of settlement; null = all
-    exact_ratio(count(*) FILTER (WHERE accepted), count(*)) AS verified_completion_rate, -- 0 to 1, six digits; null when none settled
-    count(*) FILTER (WHERE accepted) AS accepted,   -- workflows with development acceptance
-    count(*) AS settled                             -- workflows settled
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    day_utc,                                        -- UTC day of the workflow's settlement; null = all
+    verified_completion_rate,                       -- accepted / settled, 0 to 1, six digits; null when none settled
+    accepted,                                       -- workflows with development acceptance
+    settled                                         -- workflows settled
+FROM metrics;
 
 -- Tasks accepted with no earlier attempt or round / tasks attempted, in settled workflows.
 CREATE VIEW first_pass_rate AS
@@ -186,11 +215,10 @@ SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
     day_utc,                                        -- UTC day of the workflow's settlement; null = all
-    exact_ratio(sum(first_pass_tasks), sum(tried_tasks)) AS first_pass_rate, -- 0 to 1, six digits; null when none was attempted
-    CAST(coalesce(sum(first_pass_tasks), 0) AS BIGINT) AS first_pass_tasks, -- tasks accepted at once
-    CAST(coalesce(sum(tried_tasks), 0) AS BIGINT) AS tried_tasks -- tasks attempted
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    first_pass_rate,                                -- first_pass_tasks / tried_tasks, 0 to 1, six digits; null when nothing was attempted
+    first_pass_tasks,                               -- tasks accepted with no earlier attempt or round
+    tried_tasks                                     -- tasks attempted
+FROM metrics;
 
 -- Attempts that were not the first of their task and round / attempts, in settled workflows.
 CREATE VIEW retry_rate AS
@@ -198,11 +226,10 @@ SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
     day_utc,                                        -- UTC day of the workflow's settlement; null = all
-    exact_ratio(sum(retries), sum(attempts)) AS retry_rate, -- 0 to 1, six digits; null when nothing was attempted
-    CAST(coalesce(sum(retries), 0) AS BIGINT) AS retries, -- attempts beyond the first of their task and round
-    CAST(coalesce(sum(attempts), 0) AS BIGINT) AS attempts -- claimed attempts
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    retry_rate,                                     -- retries / attempts, 0 to 1, six digits; null when nothing was attempted
+    retries,                                        -- attempts beyond the first of their task and round
+    attempts                                        -- claimed attempts
+FROM metrics;
 
 -- Work that evidence sent back, in settled workflows, and what people spent.
 CREATE VIEW rework AS
@@ -210,13 +237,14 @@ SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
     day_utc,                                        -- UTC day of the workflow's settlement; null = all
-    exact_ratio(count(*) FILTER (WHERE reworks > 0), count(*)) AS rework_rate, -- workflows with rework / workflows settled; null when none settled
-    CAST(coalesce(sum(reworks), 0) AS BIGINT) AS reworks, -- attempts whose evidence sent work back
-    CAST(coalesce(sum(extra_rounds), 0) AS BIGINT) AS extra_rounds, -- rounds beyond each task's first
-    coalesce(sum(human_minutes), 0) AS human_minutes, -- people's minutes
-    coalesce(sum(people_gbp), 0) AS people_gbp      -- pounds of these minutes, where the policy has a rate
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    rework_rate,                                    -- reworked / settled, 0 to 1, six digits; null when none settled
+    reworked,                                       -- workflows with rework
+    settled,                                        -- workflows settled
+    reworks,                                        -- attempts whose evidence sent work back
+    extra_rounds,                                   -- rounds beyond each task's first
+    human_minutes,                                  -- people's minutes
+    people_gbp                                      -- pounds of these minutes, where the policy has a rate; part of cost_gbp
+FROM metrics;
 
 -- Settled workflows in which a task went to a person / settled workflows.
 CREATE VIEW escalation_rate AS
@@ -224,11 +252,10 @@ SELECT
     tenant_id,                                      -- tenant; null = all
     workflow_type,                                  -- workflow type; null = all
     day_utc,                                        -- UTC day of the workflow's settlement; null = all
-    exact_ratio(count(*) FILTER (WHERE escalations > 0), count(*)) AS escalation_rate, -- 0 to 1, six digits; null when none settled
-    count(*) FILTER (WHERE escalations > 0) AS escalated, -- settled workflows with an escalation
-    count(*) AS settled                             -- workflows settled
-FROM settled_workflows
-GROUP BY GROUPING SETS ((), (tenant_id), (tenant_id, workflow_type), (tenant_id, workflow_type, day_utc));
+    escalation_rate,                                -- escalated / settled, 0 to 1, six digits; null when none settled
+    escalated,                                      -- workflows in which a task went to a person
+    settled                                         -- workflows settled
+FROM metrics;
 
 -- Why settled workflows ended.
 CREATE VIEW stop_reasons AS

@@ -15,13 +15,13 @@ from remit.topics import Topic
 from tests.projector.driving import ask, ask_one, differences, project, rebuilt
 from tests.projector.histories import History, message, mixed_log, ticking
 
-SEEDS = st.lists(st.integers(0, 10**6), min_size=1, max_size=4)
+SEEDS = st.lists(st.integers(0, 10**6), min_size=1, max_size=3)
 # A counterexample is small enough as drawn: shrinking would make hundreds of databases.
-FEW = settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FEW = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 @FEW
-@given(SEEDS, st.sampled_from([1, 2, 3, 7]))
+@given(SEEDS, st.sampled_from([2, 3, 7]))
 def test_rebuild_equals_incremental(seeds: list[int], size: int) -> None:
     """Whatever the history and the batch size, a rebuild gives the identical database (law 9, DUCK-3)."""
     with tempfile.TemporaryDirectory() as name:
