@@ -95,11 +95,15 @@ class Redactor:
                 return self.data(value)
             case Mapping():
                 return self._mapping(value, level, found)
-            case list() | tuple() if _is_pair(value):
-                return type(value)((self._value(value[0], level, found), _marked(value[1], found)))
             case list() | tuple():
-                return type(value)(self._value(inner, level, found) for inner in value)
+                return self._sequence(value, level, found)
         return value
+
+    def _sequence(self, value: list[Any] | tuple[Any, ...], level: int, found: set[str]) -> Any:  # noqa: ANN401
+        clean = [self._value(inner, level, found) for inner in value]
+        if _is_pair(clean):
+            clean[1] = _marked(clean[1], found)
+        return type(value)(clean)
 
     def _mapping(self, value: Mapping[Any, Any], level: int, found: set[str]) -> dict[Any, Any]:
         clean: dict[Any, Any] = {}
@@ -107,7 +111,7 @@ class Redactor:
             name = self._text(key, level, found) if isinstance(key, str) else key
             while name in clean:  # two secrets as keys: both entries stay
                 name = f"{name}+"
-            hidden = isinstance(key, str) and _hides(key, inner)
+            hidden = isinstance(name, str) and _hides(name, inner)  # as it will be read: a second look agrees
             clean[name] = _marked(inner, found) if hidden else self._value(inner, level, found)
         return clean
 
@@ -166,7 +170,7 @@ def _marked(value: Any, found: set[str]) -> Any:  # noqa: ANN401  (any JSON valu
     return MARK.encode() if isinstance(value, bytes) else MARK
 
 
-def _is_pair(value: list[Any] | tuple[Any, ...]) -> bool:
+def _is_pair(value: list[Any]) -> bool:
     """Whether it is a header as a pair of texts."""
     match value:
         case [str() as name, str() | bytes()]:

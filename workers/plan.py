@@ -61,8 +61,8 @@ def node_id(case: str, tree: Path) -> str | None:
     """
     classname, _, name = case.partition("::")
     parts = classname.split(".")
-    for length in range(len(parts), 0, -1):
+    for length in range(len(parts) if all(parts) else 0, 0, -1):
         file = Path(*parts[:length]).with_suffix(".py")
-        if all(parts[:length]) and (tree / file).is_file():
+        if (tree / file).is_file():
             return "::".join((file.as_posix(), *parts[length:], name))
     return None if case.startswith("-") else case

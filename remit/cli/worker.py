@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from remit.cli.invocation import Invocation, pass_invocation
+from remit.cli.serving import readable_log
 from remit.errors import SettingsError
-from remit.log.kafka.log import KafkaLog
 from remit.roles import role
 
 
@@ -60,7 +60,7 @@ def run(
 
     The command finds $REMIT_DISPATCH, $REMIT_WORKSPACE and $REMIT_OUT, and writes $REMIT_RESULT and $REMIT_USAGE.
     """
-    logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    readable_log(logging.DEBUG if verbose else logging.INFO)
     settings = invocation.connected
     flags |= _handler(command, module, flags)
     if not file:
@@ -69,13 +69,9 @@ def run(
     _check_command(config.argv)
     from remit.artefacts import ArtefactStore  # noqa: PLC0415 - keeps start-up quick
 
-    log = KafkaLog.from_settings(settings)
-    try:
-        service = role("workers.service").Service(log, config, ArtefactStore(settings.artefact_url))
-        _stop_on_signal(service.stop)
-        service.run()
-    finally:
-        log.close()
+    service = role("workers.service").Service(invocation.log, config, ArtefactStore(settings.artefact_url))
+    _stop_on_signal(service.stop)
+    service.run()
 
 
 def _handler(command: str | None, module: str | None, flags: dict[str, Any]) -> dict[str, Any]:

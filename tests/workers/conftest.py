@@ -1,13 +1,10 @@
 """The rig for each test."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rig import Rig
+from tests.workers.rig import Rig
 
 
 @pytest.fixture

@@ -5,19 +5,31 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from remit import ids
 from remit.artefacts import ArtefactStore
 from remit.codec import decode
-from remit.contract.normal import Check, Command, EvidenceKind, HoldsAt, Limits, OutputKind, Permissions, ReportFormat
-from remit.contract.normal import Requirement, TaskContract
 from remit.contract.handout import Handout
+from remit.contract.normal import (
+    Check,
+    Command,
+    EvidenceKind,
+    HoldsAt,
+    Limits,
+    OutputKind,
+    Permissions,
+    ReportFormat,
+    Requirement,
+    TaskContract,
+)
 from remit.events.base import Amounts, Evidence, InputVersion
 from remit.events.envelope import message, new_event
 from remit.events.inputs import Lease, LeaseKind, Result
@@ -28,8 +40,6 @@ from remit.topics import Topic, dispatches, partition_of, workflow_key
 from workers.config import WorkerConfig
 from workers.service import Service
 
-import msgspec
-
 POOL, WORKER, TENANT, WORKFLOW, TASK = "coders", "w-1", "default", "wf:1", "coding"
 PATIENCE_S = 60.0
 
@@ -37,7 +47,7 @@ PATIENCE_S = 60.0
 def git(folder: Path, *words: str) -> str:
     """What git prints, with an identity that no machine needs to have."""
     who = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True)  # noqa: S607
     return done.stdout.strip()
 
 
@@ -79,7 +89,9 @@ def handout(
         limits=Limits(max_attempts=2),
     )
     needed = (
-        Requirement(id="r1", text="it works", source="definition_of_done", mandatory=True, security=False, checks=checks),
+        Requirement(
+            id="r1", text="it works", source="definition_of_done", mandatory=True, security=False, checks=checks
+        ),
     )
     return Handout(task=task, requirements=needed, commands=dict(commands or {}), constraints=dict(constraints or {}))
 
@@ -169,7 +181,7 @@ class Rig:
         return WorkerConfig(argv=argv, **given)
 
     @contextmanager
-    def working(self, argv: list[str], **fields: Any):
+    def working(self, argv: list[str], **fields: Any) -> Iterator[Service]:
         """A worker at work, until the end of the block."""
         service = Service(self.log, self.config(argv, drain_seconds=0, **fields), self.store)
         failures: list[BaseException] = []
@@ -198,7 +210,9 @@ class Rig:
     def read(self, topic: str) -> list[Any]:
         """Every event of a topic so far, partition by partition."""
         reader = self.log.reader()
-        partitions = [Partition(topic, n) for n in range(1 if topic in {Topic.WORKERS, Topic.LIVENESS} else self.log.partitions)]
+        partitions = [
+            Partition(topic, n) for n in range(1 if topic in {Topic.WORKERS, Topic.LIVENESS} else self.log.partitions)
+        ]
         reader.assign(dict.fromkeys(partitions, 0))
         found: list[Any] = []
         while batch := reader.poll(1000, 0.0):
@@ -223,7 +237,8 @@ class Rig:
 
     def result(self, event: Dispatch) -> Result:
         """The result of an offer's attempt."""
-        return self.until(lambda: self._result(event.attempt_id), "a result")
+        found: Result = self.until(lambda: self._result(event.attempt_id), "a result")
+        return found
 
     def _result(self, attempt_id: UUID) -> Result | None:
         return next((each for each in self.read(Topic.RESULTS) if each.attempt_id == attempt_id), None)
@@ -232,7 +247,8 @@ class Rig:
         """The outputs of a result."""
         assert result.result is not None, result
         assert result.result.output is not None, result
-        return json.loads(result.result.output)
+        found: dict[str, Any] = json.loads(result.result.output)
+        return found
 
     def stored(self, value: Mapping[str, Any]) -> bytes:
         """The bytes of an output that is stored."""

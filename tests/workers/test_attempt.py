@@ -5,11 +5,12 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from rig import SUITE, Rig, check, evidence, git, git_input, handout, offer_of, repository, script
 
 from remit.contract.normal import EvidenceKind, OutputKind
-from remit.events.base import EvidenceForm, EvidenceType, ObservedBy
+from remit.events.base import Evidence, EvidenceForm, EvidenceType, InputVersion, ObservedBy
 from remit.events.inputs import ErrorClass, LeaseKind, ResultKind, ResultStatus
+from remit.topics import partition_of, worker_key
+from tests.workers.rig import SUITE, WORKER, Rig, check, evidence, git, git_input, handout, offer_of, repository, script
 
 COMMIT = """
 import json, os, pathlib, subprocess
@@ -17,7 +18,16 @@ pathlib.Path("answer.py").write_text("def answer():\\n    return 42\\n")
 subprocess.run(["git", "add", "."], check=True)
 subprocess.run(["git", "commit", "-q", "-m", "Answer"], check=True)
 print("done")
-pathlib.Path(os.environ["REMIT_USAGE"]).write_text(json.dumps({"model": "m", "tokens_in": 3, "tokens_out": 4, "tool_calls": 1}))
+usage = {"model": "m", "tokens_in": 3, "tokens_out": 4, "tool_calls": 1}
+pathlib.Path(os.environ["REMIT_USAGE"]).write_text(json.dumps(usage))
+"""
+TWO_CASES = """
+import unittest
+
+
+class ATest(unittest.TestCase):
+    def test_x(self): pass
+    def test_y(self): pass
 """
 TESTS = {"test_answer.py": "from answer import answer\n\n\ndef test_answer():\n    assert answer() == 42\n"}
 
@@ -28,8 +38,11 @@ def test_a_revision_is_committed_tested_and_pushed(rig: Rig, tmp_path: Path) -> 
     base = repository(source, TESTS)
     given = handout(
         {"revision": OutputKind.REVISION, "diff": OutputKind.DIFF, "log": OutputKind.LOG, "report": OutputKind.REPORT},
-        (check("committed", EvidenceKind.REVISION), check("suite", EvidenceKind.TEST_RUN, "suite"),
-         check("again", EvidenceKind.TEST_RUN, "suite")),
+        (
+            check("committed", EvidenceKind.REVISION),
+            check("suite", EvidenceKind.TEST_RUN, "suite"),
+            check("again", EvidenceKind.TEST_RUN, "suite"),
+        ),
         {"suite": SUITE},
         {"language": "Python >=3.11", "framework": "Django"},
     )
@@ -55,7 +68,8 @@ def test_a_revision_is_committed_tested_and_pushed(rig: Rig, tmp_path: Path) -> 
     assert run.subject is not None
     assert (run.subject.repository, run.subject.revision) == ("accounts", commit)
     assert None not in (run.output, run.report, run.environment_digest, run.started_at, run.ended_at)
-    assert body.started_at <= run.started_at <= run.ended_at <= body.ended_at
+    times = [body.started_at, run.started_at, run.ended_at, body.ended_at]
+    assert times == sorted(each for each in times if each is not None)
     assert {"python", "django"} <= set(body.environment)
     assert body.usage is not None
     assert (body.usage.tokens_in, body.usage.tokens_out, body.usage.tool_calls, body.usage.model) == (3, 4, 2, "m")
@@ -68,13 +82,15 @@ def test_trailers_are_added_where_the_worker_went_round_the_hooks(rig: Rig, tmp_
     source = tmp_path / "source"
     base = repository(source, TESTS)
     handler = """
-import os, pathlib, subprocess
+import json, os, pathlib, subprocess
 for number in (1, 2):
     pathlib.Path(f"f{number}").write_text("x")
     subprocess.run(["git", "add", "."], check=True)
-    subprocess.run(["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=Ann", "commit", "-qm", f"Step {number}"], check=True)
+    around = ["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=Ann"]
+    subprocess.run([*around, "commit", "-qm", f"Step {number}"], check=True)
 head = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
-pathlib.Path(os.environ["REMIT_RESULT"]).write_text('{"status": "completed", "evidence": [], "output": {"revision": "%s"}}' % head)
+envelope = {"status": "completed", "evidence": [], "output": {"revision": head}}
+pathlib.Path(os.environ["REMIT_RESULT"]).write_text(json.dumps(envelope))
 """
     with rig.working(script(tmp_path, handler)):
         offer = rig.send(offer_of(handout({"revision": OutputKind.REVISION}), (git_input(source, base),)))
@@ -93,8 +109,16 @@ def test_a_failing_test_is_observed_whatever_the_worker_says(rig: Rig, tmp_path:
     lie = {
         "status": "completed",
         "output": {"summary": "all tests pass"},
-        "evidence": [{"kind": "test_run", "checks": ["suite"], "command": "suite", "exit_status": 0,
-                      "passed_cases": ["test_answer::test_answer"], "note": "all tests pass"}],
+        "evidence": [
+            {
+                "kind": "test_run",
+                "checks": ["suite"],
+                "command": "suite",
+                "exit_status": 0,
+                "passed_cases": ["test_answer::test_answer"],
+                "note": "all tests pass",
+            }
+        ],
     }
     handler = f"import os, pathlib; pathlib.Path(os.environ['REMIT_RESULT']).write_text({json.dumps(lie)!r})"
     given = handout({"summary": OutputKind.VALUE}, (check("suite", EvidenceKind.TEST_RUN, "suite"),), {"suite": SUITE})
@@ -125,15 +149,19 @@ def test_a_round_after_a_defect_retests_what_failed_first(rig: Rig, tmp_path: Pa
     source = tmp_path / "source"
     tests = {
         "tests/__init__.py": "",
-        "tests/test_a.py": "import unittest\n\n\nclass ATest(unittest.TestCase):\n    def test_x(self): pass\n    def test_y(self): pass\n",
+        "tests/test_a.py": TWO_CASES,
     }
     base = repository(source, tests)
     given = handout({}, (check("suite", EvidenceKind.TEST_RUN, "suite"),), {"suite": SUITE})
-    from remit.events.base import Evidence
-
     before = Evidence(
-        kind=EvidenceType.TEST_RUN, observed_by=ObservedBy.RUNNER, worker_id="w-0", task_id="testing",
-        attempt_id=UUID(int=1), command="suite", exit_status=1, failed_cases=("tests.test_a.ATest::test_x",),
+        kind=EvidenceType.TEST_RUN,
+        observed_by=ObservedBy.RUNNER,
+        worker_id="w-0",
+        task_id="testing",
+        attempt_id=UUID(int=1),
+        command="suite",
+        exit_status=1,
+        failed_cases=("tests.test_a.ATest::test_x",),
     )
     with rig.working(script(tmp_path, "")):
         result = rig.result(rig.send(offer_of(given, (git_input(source, base),), rework=(before,))))
@@ -145,8 +173,6 @@ def test_a_round_after_a_defect_retests_what_failed_first(rig: Rig, tmp_path: Pa
 
 def test_inputs_and_offer_are_handed_over_as_files(rig: Rig, tmp_path: Path) -> None:
     """The dispatch file has what DEFINITIONS lists, and each input that has bytes lies at its path."""
-    from remit.events.base import InputVersion
-
     ref = rig.store.put(b"a diff")
     inputs = (
         InputVersion(name="diff", kind="artefact", reference=ref.reference, sha256=ref.sha256),
@@ -157,14 +183,34 @@ def test_inputs_and_offer_are_handed_over_as_files(rig: Rig, tmp_path: Path) -> 
 import json, os, pathlib
 d = json.loads(pathlib.Path(os.environ["REMIT_DISPATCH"]).read_text())
 text = {name: each["path"] and pathlib.Path(each["path"]).read_text() for name, each in d["inputs"].items()}
-out = {"seen": {"keys": sorted(d), "inputs": text, "env": sorted(os.environ), "cwd": os.getcwd() == os.environ["REMIT_WORKSPACE"]}}
+cwd = os.getcwd() == os.environ["REMIT_WORKSPACE"]
+out = {"seen": {"keys": sorted(d), "inputs": text, "env": sorted(os.environ), "cwd": cwd}}
 pathlib.Path(os.environ["REMIT_RESULT"]).write_text(json.dumps({"status": "completed", "evidence": [], "output": out}))
 """
     with rig.working(script(tmp_path, handler)):
         seen = rig.output(rig.result(rig.send(offer_of(handout({"seen": OutputKind.VALUE}), inputs))))["seen"]
-    wanted = {"attempt_id", "contract_version", "state_version", "attempt", "round", "fencing_token", "idempotency_key",
-              "lease_seconds", "deadline_at", "objective", "constraints", "requirements", "inputs", "outputs",
-              "output_schema", "permissions", "grant", "remaining", "rework", "resume_from"}
+    wanted = {
+        "attempt_id",
+        "contract_version",
+        "state_version",
+        "attempt",
+        "round",
+        "fencing_token",
+        "idempotency_key",
+        "lease_seconds",
+        "deadline_at",
+        "objective",
+        "constraints",
+        "requirements",
+        "inputs",
+        "outputs",
+        "output_schema",
+        "permissions",
+        "grant",
+        "remaining",
+        "rework",
+        "resume_from",
+    }
     assert wanted <= set(seen["keys"])
     assert seen["inputs"] == {"diff": "a diff", "size": '{"n": 1}', "sku": None}
     assert seen["cwd"]
@@ -180,9 +226,11 @@ pathlib.Path(os.environ["REMIT_RESULT"]).write_text(json.dumps({"status": "compl
         ({"status": "failed", "error_class": "PERMANENT_FAILED"}, "failed", "PERMANENT_FAILED"),
     ],
 )
-def test_each_status_travels_with_its_class(rig: Rig, tmp_path: Path, envelope, status, error_class) -> None:
+def test_each_status_travels_with_its_class(
+    rig: Rig, tmp_path: Path, envelope: dict[str, str], status: str, error_class: str
+) -> None:
     """The envelope's word becomes status and error class of the result."""
-    whole = {"output": {}, "evidence": []} | envelope
+    whole: dict[str, object] = {"output": {}, "evidence": [], **envelope}
     handler = f"import os, pathlib; pathlib.Path(os.environ['REMIT_RESULT']).write_text({json.dumps(whole)!r})"
     with rig.working(script(tmp_path, handler)):
         body = rig.result(rig.send(offer_of(handout()))).result
@@ -224,7 +272,10 @@ raise SystemExit(1)"""
         (json.dumps({"status": "completed", "output": {"x": "y" * 70_000}, "evidence": []}), "at most 65536 inline"),
         (json.dumps({"status": "completed", "output": {"x": "y" * 3_000_000}, "evidence": []}), "at most 262144"),
         ('{"status": "completed", "output": {"x": {"file": "../../etc/passwd"}}, "evidence": []}', "must lie in"),
-        (json.dumps({"status": "completed", "output": {"x": {"file": "f", "sha256": "0" * 64}}, "evidence": []}), "another sha256"),
+        (
+            json.dumps({"status": "completed", "output": {"x": {"file": "f", "sha256": "0" * 64}}, "evidence": []}),
+            "another sha256",
+        ),
     ],
 )
 def test_an_envelope_that_does_not_fit_travels_as_malformed(rig: Rig, tmp_path: Path, text: str, fault: str) -> None:
@@ -245,9 +296,6 @@ pathlib.Path(os.environ['REMIT_RESULT']).write_text(pathlib.Path({str(tmp_path /
 
 def test_an_offer_for_another_worker_is_left_alone(rig: Rig, tmp_path: Path) -> None:
     """Only records that name this worker are acted on."""
-    from rig import WORKER
-    from remit.topics import partition_of, worker_key
-
     place = partition_of(worker_key(WORKER), 8)
     other = next(f"v-{n}" for n in range(1000) if partition_of(worker_key(f"v-{n}"), 8) == place)
     with rig.working(script(tmp_path, "")):

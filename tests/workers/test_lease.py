@@ -1,12 +1,14 @@
 """Leases from the worker's side: claims, renewals that nothing blocks, and what ends an attempt."""
 
+import sys
 import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
 import psutil
 import pytest
-from rig import PATIENCE_S, Rig, dispatch, handout, offer_of, script
 
 from remit.contract.normal import OutputKind
 from remit.errors import LogError, SettingsError
@@ -14,8 +16,10 @@ from remit.events.inputs import LeaseKind, ResultStatus
 from remit.events.service import DispatchKind, LivenessKind, WorkerKind
 from remit.log.protocols import Message, Recorded
 from remit.topics import Topic
+from tests.workers.rig import PATIENCE_S, Rig, dispatch, handout, offer_of, script
 from workers.config import load_config
 from workers.keeper import Held, Keeper
+from workers.service import Service
 
 SPIN = "import time\nend = time.monotonic() + 4\nwhile time.monotonic() < end: pass\n"
 HOLD = "import ctypes\nctypes.PyDLL(None).sleep(4)\n"  # a C call that keeps the interpreter's lock
@@ -39,8 +43,6 @@ def test_renewals_go_on_whatever_the_handler_does(rig: Rig, tmp_path: Path, hand
 
 def test_an_sdk_handler_can_hold_the_interpreter_too(rig: Rig, tmp_path: Path) -> None:
     """LEASE-3 (b): a handler in Python runs in a process of its own."""
-    import sys
-
     (tmp_path / "mine.py").write_text(
         "import ctypes, remit\n@remit.worker('implement')\ndef work(attempt):\n"
         "    ctypes.PyDLL(None).sleep(4)\n    return remit.Completed()\n",
@@ -60,7 +62,7 @@ class FlakyWriter:
         self.failures, self.taken = failures, 0
         self.seen = threading.Event()
 
-    def append(self, messages: list[Message], timeout: float = 30.0) -> list[Recorded]:  # noqa: ARG002
+    def append(self, messages: Sequence[Message], timeout: float = 30.0) -> list[Recorded]:  # noqa: ARG002
         if self.failures:
             self.failures -= 1
             raise LogError("not now")
@@ -88,7 +90,8 @@ def held(lost: list[str]) -> Held:
 
 def test_a_failed_renewal_is_tried_again_within_the_lease() -> None:
     """LEASE-3 (c): one failed publish costs a fraction of the interval, not the lease."""
-    clock, writer, lost = Hands(), FlakyWriter(1), []
+    lost: list[str] = []
+    clock, writer = Hands(), FlakyWriter(1)
     keeper = Keeper(writer, clock)
     lease = held(lost)
     keeper.hold(lease)
@@ -103,7 +106,8 @@ def test_a_failed_renewal_is_tried_again_within_the_lease() -> None:
 
 def test_a_lease_that_ran_out_unrenewed_is_a_hard_stop() -> None:
     """The worker ends its own attempt when its lease is over, once, and renews it no more."""
-    clock, writer, lost = Hands(), FlakyWriter(100), []
+    lost: list[str] = []
+    clock, writer = Hands(), FlakyWriter(100)
     keeper = Keeper(writer, clock)
     keeper.hold(held(lost))
     for second in range(1, 40):
@@ -117,9 +121,9 @@ def test_the_keeper_renews_from_its_own_thread() -> None:
     writer = FlakyWriter(0)
     keeper = Keeper(writer)
     keeper.start()
-    import time
-
-    keeper.hold(Held(UUID(int=1), 3.0, 0.01, lambda: Message("leases", b"k", b"v"), lambda: None, since=time.monotonic()))
+    keeper.hold(
+        Held(UUID(int=1), 3.0, 0.01, lambda: Message("leases", b"k", b"v"), lambda: None, since=time.monotonic())
+    )
     assert writer.seen.wait(PATIENCE_S)
     keeper.close()
 
@@ -226,11 +230,8 @@ def test_a_new_process_takes_no_old_offer(rig: Rig, tmp_path: Path) -> None:
 
 def test_two_processes_of_one_worker_are_refused(rig: Rig, tmp_path: Path) -> None:
     """The spool and the workspaces belong to one process at a time."""
-    from workers.service import Service
-
-    with rig.working(script(tmp_path, "")):
-        with pytest.raises(SettingsError, match="runs already"):
-            Service(rig.log, rig.config(["x"]), rig.store)
+    with rig.working(script(tmp_path, "")), pytest.raises(SettingsError, match="runs already"):
+        Service(rig.log, rig.config(["x"]), rig.store)
 
 
 def test_renewals_carry_progress_and_usage(rig: Rig, tmp_path: Path) -> None:
@@ -245,7 +246,7 @@ for _ in range(15):
     with rig.working(script(tmp_path, handler), renewal_seconds=0.2):
         rig.result(rig.send(offer_of(handout({"log": OutputKind.LOG}))))
     renewed = rig.leases(LeaseKind.RENEWED)
-    steps = [each.progress for each in renewed]
+    steps = [each.progress or 0 for each in renewed]
     assert steps == sorted(steps)
     assert steps[0] != steps[-1]
     assert renewed[-1].usage is not None

@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from rig import Rig, handout, offer_of
 
 from remit.contract.normal import OutputKind
 from remit.errors import SettingsError
 from remit.events.base import EvidenceType, ObservedBy
 from remit.events.inputs import BlockedReason, ErrorClass, ResultStatus
 from remit.sdk.registration import load, registration_of
+from tests.workers.rig import Rig, handout, offer_of
 
 HEAD = "import remit\n@remit.worker('implement', tools=['git'])\ndef work(attempt):\n"
 
@@ -53,7 +53,9 @@ def test_a_handler_hands_over_files_usage_and_observed_commands(rig: Rig, tmp_pa
         ("    return 5\n", ResultStatus.FAILED, ErrorClass.PERMANENT_FAILED),
     ],
 )
-def test_each_outcome_becomes_its_status(rig: Rig, tmp_path: Path, body: str, status, error_class) -> None:
+def test_each_outcome_becomes_its_status(
+    rig: Rig, tmp_path: Path, body: str, status: ResultStatus, error_class: ErrorClass
+) -> None:
     """What a handler returns is what the result says."""
     with rig.working(argv(tmp_path, body)):
         found = rig.result(rig.send(offer_of(handout()))).result
