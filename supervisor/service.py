@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from remit.artefacts import ArtefactStore
-from remit.errors import FencedError, StepAbortedError
+from remit.errors import FencedError, HistoryGapError, LogError, StepAbortedError
 from remit.events.transitions import TransitionKind
 from remit.log.protocols import Log, Partition, Recorded
 from remit.topics import INPUTS, Topic
@@ -26,6 +26,7 @@ log = logging.getLogger("remit.supervisor")
 BATCH = 500
 POLL_S = 0.05
 FENCINGS = 3
+OUTAGE_PAUSE_S = 1.0
 FENCING_WINDOW_S = 60
 ASKS = frozenset({TransitionKind.INSPECTION_REQUESTED, TransitionKind.INSPECTION_RETRIED})
 
@@ -53,7 +54,8 @@ class Supervisor:
     def run(self, stop: threading.Event) -> None:
         """Serve until `stop` is set. FencedError after three fencings in a minute."""
         while not stop.is_set():
-            self.turn()
+            if not self.turn():
+                stop.wait(OUTAGE_PAUSE_S)
 
     def close(self) -> None:
         """Leave the group."""
@@ -61,16 +63,26 @@ class Supervisor:
         self._session.close()
         self._directory.close()
 
-    def turn(self, timeout: float = POLL_S) -> None:
-        """One round of the loop; a broken step drops all state, and the next turn takes the shards over anew."""
+    def turn(self, timeout: float = POLL_S) -> bool:
+        """One round of the loop; whether the log answered. What breaks drops all state: the next turn takes over anew.
+
+        Raises HistoryGapError when history is gone, FencedError after three fencings in a minute.
+        """
         try:
             self._turn(timeout)
         except MovedError:
             self._drop()
+        except HistoryGapError:
+            raise
         except (StepAbortedError, FencedError) as error:
             log.warning("the step was not committed, taking the shards over anew: %s", error)
             self._drop()
             self._count_fencing(error)
+        except LogError as error:
+            log.warning("the log does not answer, trying again: %s", error)
+            self._drop()
+            return False
+        return True
 
     def _turn(self, timeout: float) -> None:
         batch = self._session.poll(BATCH, timeout)
