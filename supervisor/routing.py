@@ -12,6 +12,7 @@ from remit.contract.normal import EvidenceKind, TaskContract
 from remit.events.service import Worker
 from remit.events.transitions import Candidate
 from remit.policy.model import Policy
+from remit.policy.permissions import covers
 
 from . import dataflow, limits
 from .inputs import Assignment
@@ -203,8 +204,7 @@ def _permitted(contract: TaskContract, worker: Worker) -> bool:
 
 
 def _grants(granted: tuple[str, ...], wanted: str) -> bool:
-    kind = wanted.partition(":")[0]
-    return wanted in granted or kind in granted or f"{kind}:*" in granted
+    return wanted.partition(":")[0] in granted or covers(granted, wanted)
 
 
 def _writes_schema(contract: TaskContract, worker: Worker) -> bool:
