@@ -3,6 +3,7 @@
 Every command may take it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from remit.log.protocols import Log
     from remit.settings import Settings
 
 
@@ -34,6 +36,19 @@ class Invocation:
         from remit.cli.embedded import started  # noqa: PLC0415 - keeps start-up quick
 
         return started(self.settings)
+
+    @cached_property
+    def log(self) -> "Log":
+        """The log of that cluster."""
+        from remit.log.kafka.log import KafkaLog  # noqa: PLC0415 - keeps start-up quick
+
+        return KafkaLog.from_settings(self.connected)
+
+    def create_topics(self, topics: Sequence[str]) -> None:
+        """Create those of `topics` (names without prefix) that are missing."""
+        from remit.cli.embedded import create_topics  # noqa: PLC0415 - keeps start-up quick
+
+        create_topics(self.connected, topics)
 
 
 pass_invocation = click.make_pass_decorator(Invocation)

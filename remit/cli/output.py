@@ -18,6 +18,16 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
+def print_line(value: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
+    """One JSON document on one line of stdout, for commands that print one after another."""
+    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Lines for people, safe for a terminal whatever they quote."""
+    click.echo("\n".join(_one_line(line) for line in text.split("\n")), err=err)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
     """A table for people: plain, aligned, as wide as it needs to be."""
     cells = [tuple(columns), *(_cells(columns, row) for row in rows)]

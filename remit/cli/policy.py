@@ -4,13 +4,23 @@ from pathlib import Path
 
 import click
 
+from remit.cli.answers import one_document
 from remit.cli.check import FILE
+from remit.cli.clocks import both
+from remit.cli.invocation import Invocation, pass_invocation
+from remit.cli.output import json_option, print_json, say
+from remit.client import policies
+from remit.client.effects import TIMEOUT_S, unconfirmed
+from remit.client.within import within
+from remit.errors import LogError, RefusedError
 from remit.policy import load
+
+ASK = "Ask with: remit policy show"
 
 
 @click.group()
 def policy() -> None:
-    """Check a policy."""
+    """Check, apply and show the policy."""
 
 
 @policy.command()
@@ -22,3 +32,48 @@ def check(file: Path | None) -> None:
     click.echo(f"valid: policy {load.sha256(text)} ({file or 'shipped'}), environment {parsed.environment}")
     click.echo(f"pools: {', '.join(parsed.pools)}")
     click.echo(f"task types: {', '.join(parsed.task_types)}")
+
+
+@policy.command()
+@click.argument("file", type=FILE)
+@json_option
+@pass_invocation
+def apply(invocation: Invocation, file: Path, as_json: bool) -> None:
+    """Put a policy on the log; it holds for the workflows that begin from then on.
+
+    Creates the dispatch topics of its pools. Exit 2: invalid. 3: the log did not acknowledge it in time.
+    """
+    with one_document(as_json=as_json):
+        text = load.read(file)
+        load.parse(text)  # its faults need no broker
+        event = policies.apply_policy(invocation.log, text, invocation.create_topics)
+    if as_json:
+        print_json({"outcome": "applied", "policy_sha256": event.policy_sha256, "author": event.author})
+    else:
+        say(f"policy {event.policy_sha256} is applied, by {event.author}")
+
+
+@policy.command()
+@json_option
+@pass_invocation
+def show(invocation: Invocation, as_json: bool) -> None:
+    """Show the policy in force, as its file stands. Exit 1 if none was applied."""
+    with one_document(as_json=as_json):
+        found = _in_force(invocation)
+    if as_json:
+        head = {"policy_sha256": found.sha256, "author": found.author, "applied_at": found.applied_at.isoformat()}
+        print_json(head | {"policy": found.policy.model_dump(mode="json")})
+        return
+    applied = both(found.applied_at, invocation.settings.zone)
+    say(f"policy {found.sha256}, applied {applied} by {found.author}", err=True)
+    say(found.text.rstrip("\n"))
+
+
+def _in_force(invocation: Invocation) -> policies.InForce:
+    try:
+        found = within(TIMEOUT_S, lambda: policies.in_force(invocation.log))
+    except (TimeoutError, LogError) as error:
+        raise unconfirmed(TIMEOUT_S, "nothing was read", error, ASK) from error
+    if found is None:
+        raise RefusedError("no policy was applied yet: remit policy apply FILE")
+    return found

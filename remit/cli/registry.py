@@ -4,12 +4,27 @@ A module is imported when its command is run or its help is shown, so start-up s
 """
 
 COMMANDS = {
+    "cancel": "remit.cli.submit:cancel",
     "check": "remit.cli.check:check",
+    "demo": "remit.cli.demo:demo",
+    "dev": "remit.cli.dev:dev",
     "doctor": "remit.cli.topics:doctor",
     "down": "remit.cli.broker:down",
+    "history": "remit.cli.workflows:history",
+    "list": "remit.cli.query:list_",
+    "metrics": "remit.cli.query:metrics",
     "policy": "remit.cli.policy:policy",
+    "projector": "remit.cli.projector:projector",
+    "query": "remit.cli.query:query",
+    "rebuild": "remit.cli.projector:rebuild",
     "schemas": "remit.cli.schemas:schemas",
+    "show": "remit.cli.workflows:show",
+    "submit": "remit.cli.submit:submit",
+    "supervisor": "remit.cli.supervisor:supervisor",
     "topics": "remit.cli.topics:topics",
     "up": "remit.cli.broker:up",
+    "views": "remit.cli.query:views",
+    "watch": "remit.cli.workflows:watch",
+    "worker": "remit.cli.worker:worker",
 }
 """Name -> `module:attribute` of a click command; sorted."""

@@ -1,0 +1,29 @@
+"""How times are shown to people: UTC, and the display zone beside it. Pure; any command imports it."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+UTC_NAME = "UTC"
+
+
+def both(at: datetime | None, zone: ZoneInfo) -> str:
+    """`2026-03-01 12:00:00 UTC (13:00:00 CET)`; the bracket only where the zone is another, empty for None."""
+    if at is None:
+        return ""
+    utc, local = at.astimezone(UTC), at.astimezone(zone)
+    shown = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
+    if zone.key == UTC_NAME:
+        return shown
+    there = f"{local:%H:%M:%S %Z}" if local.date() == utc.date() else f"{local:%Y-%m-%d %H:%M:%S %Z}"
+    return f"{shown} ({there})"
+
+
+def clock(at: datetime, zone: ZoneInfo) -> str:
+    """`13:00:00` in the display zone, for live lines."""
+    return f"{at.astimezone(zone):%H:%M:%S}"
+
+
+def lasted(span: timedelta) -> str:
+    """`1 min 20.5 s`."""
+    minutes, seconds = divmod(span.total_seconds(), 60)
+    return f"{minutes:.0f} min {seconds:.1f} s" if minutes else f"{seconds:.1f} s"

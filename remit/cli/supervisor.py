@@ -1,0 +1,45 @@
+"""`remit supervisor run`: one supervisor process."""
+
+import logging
+import socket
+from datetime import UTC, datetime
+
+import click
+
+from remit.artefacts import ArtefactStore
+from remit.cli.invocation import Invocation, pass_invocation
+from remit.cli.serving import readable_log, stop_on_signals
+from remit.errors import SettingsError
+from remit.ids import ID_PATTERN, is_id
+from remit.log.kafka.admin import require_topics
+from remit.roles import role
+
+log = logging.getLogger("remit.supervisor")
+
+
+@click.group()
+def supervisor() -> None:
+    """Run the supervisor."""
+
+
+@supervisor.command()
+@click.option("--name", help="Its stable name: a restart under it takes over at once. By default HOSTNAME-0.")
+@pass_invocation
+def run(invocation: Invocation, name: str | None) -> None:
+    """Decide, dispatch and verify until Ctrl-C or SIGTERM. Exit 1 if the topics are not as agreed."""
+    name = name or f"{socket.gethostname()}-0"
+    if not is_id(name):
+        raise SettingsError(f"--name must match {ID_PATTERN}")
+    readable_log()
+    settings = invocation.connected
+    require_topics(settings)
+    stop = stop_on_signals()
+    service = role("supervisor.service").Supervisor(
+        invocation.log, name, ArtefactStore(settings.artefact_url), lambda: datetime.now(UTC)
+    )
+    log.info("supervisor %s serves %s", name, settings.bootstrap)
+    try:
+        service.run(stop)
+    finally:
+        service.close()
+        log.info("supervisor %s stopped", name)

@@ -1,0 +1,30 @@
+"""Whose workflow is meant: the flag, else the default tenant of the policy in force. Only `remit.cli` imports it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from remit.client.effects import TIMEOUT_S, unconfirmed
+from remit.client.policies import in_force
+from remit.client.within import within
+from remit.errors import LogError
+from remit.log.protocols import Log
+from remit.policy import load
+
+tenant_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--tenant", help="Whose workflow it is; by default the policy's default tenant."
+)
+"""The flag of every command that names a workflow; the command takes it as `tenant`."""
+
+
+def tenant_of(log: Log, tenant: str | None, workflow_id: str, timeout: float = TIMEOUT_S) -> str:
+    """The tenant to look under; UnconfirmedError from a log that doesn't answer."""
+    if tenant is not None:
+        return tenant
+    try:
+        found = within(timeout, lambda: in_force(log))
+    except (TimeoutError, LogError) as error:
+        ask = f"Ask with: remit show {workflow_id}"
+        raise unconfirmed(timeout, "nothing was sent", error, ask) from error
+    return found.policy.default_tenant if found else load.parse(load.default_text()).default_tenant
