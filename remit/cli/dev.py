@@ -57,4 +57,4 @@ def _tell(connected: Settings, workflow: object) -> None:
         say(f"No example workers: {example.MISSING}", err=True)
     else:
         say(f"In another terminal:  remit submit --wait {workflow}", err=True)
-        say(f"or, without an agent: remit submit --wait {example.required() / 'shell' / 'workflow.yaml'}", err=True)
+        say(f"or, without an agent: remit submit --wait {example.required() / 'pipeline' / 'workflow.yaml'}", err=True)

@@ -65,8 +65,8 @@ def start_workers(children: Children, defect: str) -> None:
 
 
 def start_shell_workers(children: Children, count: int = 2) -> None:
-    """Start workers of the pool `shell`, which run the shell example's script."""
-    script = required() / "shell" / "worker"
+    """Start workers of the pool `shell`, which run the pipeline example's script."""
+    script = required() / "pipeline" / "step.sh"
     for number in range(1, count + 1):
         name = f"shell-{number}"
-        children.start(name, "worker", "run", "--pool", "shell", "--id", name, "--no-model", "--exec", str(script))
+        children.start(name, "worker", "run", "--pool", "shell", "--id", name, "--exec", str(script))

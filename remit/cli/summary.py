@@ -70,11 +70,12 @@ def _failing(entries: Iterable[Entry]) -> None:
     found = [(task, ending, evidence) for task, ending in endings for evidence in ending.failing]
     if not found:
         return
-    say("\nFailing evidence (only this went back to the author)")
+    say("\nFailing evidence (only this was handed on)")
     for task, ending, evidence in found:
         revision = evidence.subject.revision if evidence.subject else None
-        to = ending.rework_task or ending.owner
-        say(f"{task} -> {to}: {evidence.command}, exit {evidence.exit_status}, at {revision}")
+        to = ending.owner or ending.rework_task
+        run = f"{evidence.command} ({evidence.form.value})" if evidence.form else evidence.command
+        say(f"{task} -> {to}: {run}, exit {evidence.exit_status}, at {revision}")
         for case in evidence.failed_cases:
             say(f"  {case}")
 
