@@ -90,7 +90,12 @@ class World:
 
     def restart(self) -> None:
         """Forget the supervisor as a kill does, and start another under its name."""
+        self.supervisor._inspector._pool.shutdown(cancel_futures=True)
         self.supervisor = Supervisor(self.log, "s1", self.store, self.clock)
+
+    def close(self) -> None:
+        """Leave no thread behind."""
+        self.supervisor._inspector._pool.shutdown(cancel_futures=True)
 
     def settle(self, turns: int = 12) -> None:
         """Let the supervisor turn until nothing more is written."""

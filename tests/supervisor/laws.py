@@ -1,0 +1,169 @@
+"""The laws of the design that one transition, or one standing state, is held to."""
+
+from decimal import Decimal
+
+from remit.events.base import Amounts, Usage
+from remit.events.transitions import NOTES, Transition, TransitionKind, WorkflowStatus
+from supervisor import graph, limits
+from supervisor.inputs import Timer, TimerName
+from supervisor.state import (
+    AwaitingReview,
+    BackingOff,
+    Completed,
+    Escalated,
+    Offered,
+    Quarantined,
+    Queued,
+    Running,
+    State,
+    Stopped,
+    Task,
+    Waiting,
+    Workflow,
+)
+
+OPEN = {"waiting", "queued", "offered", "running", "awaiting_review", "backing_off", "escalated"}
+DRAWN: dict[str, set[str]] = {
+    "waiting": {"queued"},
+    "queued": {"offered"},
+    "offered": {"running", "queued"},
+    "running": {"awaiting_review", "queued", "backing_off", "completed"},  # nothing to inspect: judged at once
+    "awaiting_review": {"completed", "backing_off", "queued"},
+    "backing_off": {"queued"},
+    "escalated": {"queued", "completed"},
+    "completed": {"queued"},
+    "stopped": set(),
+    "quarantined": set(),
+}
+BY_REWORK = OPEN | {"completed"}  # what is downstream of a defect goes back to waiting
+ANY_OPEN = {"escalated", "stopped", "quarantined"}
+WAITS_FOR: dict[type, set[TimerName]] = {
+    Offered: {TimerName.OFFER},
+    Running: {TimerName.SILENCE, TimerName.TASK_DEADLINE},
+    AwaitingReview: {TimerName.INSPECTION},
+    BackingOff: {TimerName.BACKOFF},
+}
+
+
+def step(before: State, transition: Transition, after: State) -> None:
+    """What holds for every single transition."""
+    assert transition.sequence == before.sequence + 1 == after.sequence
+    assert transition.version == before.version + (transition.kind not in NOTES) == after.version
+    if not isinstance(after, Workflow):
+        assert transition.kind in NOTES
+        return
+    assert transition.workflow_status == after.status
+    if isinstance(before, Workflow):
+        _arrows(before, transition, after)
+        _terminal(before, transition, after)
+        _changes(before, transition, after)
+
+
+def _arrows(before: Workflow, transition: Transition, after: Workflow) -> None:
+    """Law 2: status moves only along drawn arrows."""
+    for task_id, task in after.tasks.items():
+        one, other = before.tasks[task_id].status.value, task.status.value
+        drawn = DRAWN[one] | (ANY_OPEN if one in OPEN else set())
+        if one == "completed" and transition.reason == "requirement_not_held":
+            drawn = drawn | {"escalated"}  # the gate found that what was accepted does not hold
+        if (transition.ending and transition.ending.recovery == "rework") or transition.reason == "superseded":
+            drawn = drawn | ({"waiting"} if one in BY_REWORK - {"escalated"} else set())
+        assert one == other or other in drawn, f"{transition.kind}: {task_id} went from {one} to {other}"
+
+
+def _terminal(before: Workflow, transition: Transition, after: Workflow) -> None:
+    """Law 5: terminal stays terminal."""
+    for task_id, task in before.tasks.items():
+        if isinstance(task.phase, Stopped | Quarantined):
+            assert after.tasks[task_id].phase == task.phase
+    if not before.open:
+        assert (after.status, after.stop_reason) == (before.status, before.stop_reason)
+        assert transition.kind in NOTES | {TransitionKind.RESERVATION_RELEASED}
+        assert {t: task.phase for t, task in after.tasks.items()} == {t: k.phase for t, k in before.tasks.items()}
+    if not after.open:
+        assert after.stop_reason is not None
+        assert (after.status is WorkflowStatus.ACCEPTED) == (after.stop_reason == "accepted")
+
+
+def _changes(before: Workflow, transition: Transition, after: Workflow) -> None:
+    """A view that only reads `changes` sees every status that moved."""
+    told = {each.task_id: (each.status, each.round) for each in transition.changes}
+    moved = {
+        task_id: (task.status, task.round)
+        for task_id, task in after.tasks.items()
+        if (task.status, task.round) != (before.tasks[task_id].status, before.tasks[task_id].round)
+    }
+    assert told == moved
+
+
+def bends(transition: Transition) -> bool:
+    """Whether it records an overrun: what was used, or reported late, beyond what was reserved."""
+    booked = transition.settlement
+    return bool(booked and booked.overrun) or transition.kind is TransitionKind.LATE_USAGE
+
+
+def standing(workflow: Workflow, history: list[Transition], *, bent: bool) -> None:
+    """Law 7: attempts, reworks, workers, cost and tokens never pass the limits, save a recorded overrun."""
+    contract = workflow.contract
+    for task_id, task in workflow.tasks.items():
+        most = contract.tasks[task_id].limits
+        assert most.max_attempts is None or task.attempts_started <= most.max_attempts
+        assert most.max_reworks is None or task.reworks <= most.max_reworks
+        if not bent:
+            _within(limits.wanted(workflow, task_id))
+    assert len(limits.open_attempts(workflow)) <= (contract.limits.max_workers or 10**9)
+    if not bent:
+        _within(limits.available(workflow))
+    _reconciled(workflow, history)
+
+
+def _within(left: Amounts) -> None:
+    kinds = (left.cost_gbp, left.tokens, left.tool_calls)
+    assert all(each is None or each >= 0 for each in kinds), f"spent or reserved too much: {left}"
+
+
+def _reconciled(workflow: Workflow, history: list[Transition]) -> None:
+    """What is spent is the sum of what the transitions booked, to the penny; ended attempts hold nothing unknown."""
+    booked: dict[object, Usage] = {}
+    costs: dict[str, Decimal] = {}
+    for each in history:
+        if each.settlement is not None:
+            booked[each.attempt_id] = each.settlement.usage
+            costs[each.task_id or ""] = costs.get(each.task_id or "", Decimal(0)) + each.settlement.cost_gbp
+        if each.kind is TransitionKind.LATE_USAGE and each.note and each.note.usage is not None:
+            booked[each.attempt_id] = each.note.usage
+            costs[each.task_id or ""] = costs.get(each.task_id or "", Decimal(0)) + (each.note.cost_gbp or 0)
+    for task in workflow.tasks.values():
+        mine = [usage for attempt in task.attempts if (usage := booked.get(attempt.attempt_id)) is not None]
+        assert task.spent.cost_gbp == costs.get(task.task_id, Decimal(0))
+        assert task.spent.tokens == sum(each.tokens_in + each.tokens_out for each in mine)
+        assert task.spent.tool_calls == sum(each.tool_calls for each in mine)
+        current = task.current()
+        assert all(each.outcome is not None or each is current for each in task.attempts), "an attempt never ended"
+
+
+def no_lost_work(workflow: Workflow, timers: list[Timer]) -> None:
+    """Law 6: every open task has a pending dispatch, a deadline or a person."""
+    if not workflow.open:
+        assert not limits.open_attempts(workflow)
+        return
+    busy = any(each.task_id for each in timers)  # something ends, and the workflow is looked at again
+    assert not all(isinstance(task.phase, Completed | Stopped | Quarantined) for task in workflow.tasks.values())
+    for task in workflow.tasks.values():
+        mine = {each.name for each in timers if each.task_id == task.task_id}
+        assert _goes_on(workflow, task, mine, busy=busy), f"{task.task_id} is {task.status} and nothing will move it"
+
+
+def _goes_on(workflow: Workflow, task: Task, timers: set[TimerName], *, busy: bool) -> bool:
+    match task.phase:
+        case Waiting():
+            missing = graph.missing_prerequisites(workflow.contract, workflow.tasks, task.task_id)
+            return any(not isinstance(workflow.tasks[each].phase, Stopped) for each in missing)
+        case Queued():
+            return TimerName.QUEUE_WAIT in timers or (busy and limits.held_back(workflow, task.task_id))
+        case Escalated(owner=owner):
+            return bool(owner)
+        case Completed() | Stopped() | Quarantined():
+            return True
+        case _:
+            return WAITS_FOR[type(task.phase)] <= timers | {TimerName.TASK_DEADLINE}
