@@ -10,12 +10,8 @@ from remit.cli.clocks import both
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import json_option, print_json, say
 from remit.client import policies
-from remit.client.effects import TIMEOUT_S, unconfirmed
-from remit.client.within import within
-from remit.errors import LogError, RefusedError
+from remit.errors import RefusedError
 from remit.policy import load
-
-ASK = "Ask with: remit policy show"
 
 
 @click.group()
@@ -70,10 +66,7 @@ def show(invocation: Invocation, as_json: bool) -> None:
 
 
 def _in_force(invocation: Invocation) -> policies.InForce:
-    try:
-        found = within(TIMEOUT_S, lambda: policies.in_force(invocation.log))
-    except (TimeoutError, LogError) as error:
-        raise unconfirmed(TIMEOUT_S, "nothing was read", error, ASK) from error
+    found = policies.in_force(invocation.log)
     if found is None:
         raise RefusedError("no policy was applied yet: remit policy apply FILE")
     return found

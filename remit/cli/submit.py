@@ -144,7 +144,7 @@ def cancel(
     Exit 0: it was stopped. 1: refused, since it is unknown or has ended. 3: not confirmed in time.
     """
     with one_document(as_json=as_json):
-        tenant_id = tenant_of(invocation.log, tenant, workflow_id, timeout)
+        tenant_id = _tenant(invocation, tenant, workflow_id, timeout)
         found = cancelling.cancel(
             invocation.log, tenant_id, workflow_id, task_id=task_id, reason=reason, timeout=timeout
         )
@@ -152,3 +152,10 @@ def cancel(
         print_json({"outcome": "cancelled", "workflow_id": workflow_id, "task_id": task_id, "version": found.version})
     else:
         say(f"{f'task {task_id} of ' if task_id else ''}{workflow_id} is cancelled")
+
+
+def _tenant(invocation: Invocation, tenant: str | None, workflow_id: str, timeout: float) -> str:
+    try:
+        return tenant_of(invocation.log, tenant, timeout)
+    except LogError as error:
+        raise unconfirmed(timeout, "nothing was sent", error, f"Ask with: remit show {workflow_id}") from error

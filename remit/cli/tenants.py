@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from remit.client.effects import TIMEOUT_S, unconfirmed
+from remit.client.effects import TIMEOUT_S
 from remit.client.policies import in_force
 from remit.client.within import within
 from remit.errors import LogError
@@ -18,13 +18,12 @@ tenant_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option
 """The flag of every command that names a workflow; the command takes it as `tenant`."""
 
 
-def tenant_of(log: Log, tenant: str | None, workflow_id: str, timeout: float = TIMEOUT_S) -> str:
-    """The tenant to look under; UnconfirmedError from a log that doesn't answer."""
+def tenant_of(log: Log, tenant: str | None, timeout: float = TIMEOUT_S) -> str:
+    """The tenant to look under; LogError from a log that doesn't answer in time."""
     if tenant is not None:
         return tenant
     try:
         found = within(timeout, lambda: in_force(log))
-    except (TimeoutError, LogError) as error:
-        ask = f"Ask with: remit show {workflow_id}"
-        raise unconfirmed(timeout, "nothing was sent", error, ask) from error
+    except TimeoutError:
+        raise LogError(f"the cluster did not answer within {timeout:g} s") from None
     return found.policy.default_tenant if found else load.parse(load.default_text()).default_tenant

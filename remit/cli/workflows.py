@@ -66,7 +66,7 @@ def watch(invocation: Invocation, workflow_id: str, tenant: str | None, as_json:
 
 
 def _folded(invocation: Invocation, workflow_id: str, tenant: str | None) -> Folded:
-    return fold_log(invocation.log, tenant_of(invocation.log, tenant, workflow_id), workflow_id)
+    return fold_log(invocation.log, tenant_of(invocation.log, tenant), workflow_id)
 
 
 def _whole(entry: Entry) -> dict[str, object]:
