@@ -97,9 +97,10 @@ def _changes(before: Workflow, transition: Transition, after: Workflow) -> None:
 
 
 def bends(transition: Transition) -> bool:
-    """Whether it records an overrun: what was used, or reported late, beyond what was reserved."""
+    """Whether limits may be passed from here on: by an overrun, a late report, or because they were lowered."""
     booked = transition.settlement
-    return bool(booked and booked.overrun) or transition.kind is TransitionKind.LATE_USAGE
+    lowered = transition.kind in {TransitionKind.LATE_USAGE, TransitionKind.CONTRACT_AMENDED}
+    return bool(booked and booked.overrun) or lowered
 
 
 def standing(workflow: Workflow, history: list[Transition], *, bent: bool) -> None:

@@ -1,6 +1,7 @@
 """A small world for the supervisor: the log in memory, a clock that is set by hand, workers that are plain calls."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,12 +20,13 @@ from remit.events.inputs import ErrorClass, ResultBody, ResultStatus
 from remit.events.transitions import Transition
 from remit.log.catch_up import replay
 from remit.log.memory import MemoryLog
-from remit.log.protocols import Partition, Recorded
+from remit.log.protocols import Message, Partition, Recorded
 from remit.policy import load
 from remit.subjects import subject_of
-from remit.topics import Topic, dispatches
+from remit.topics import Topic, dispatches, partition_of
 from supervisor.fold import fold
 from supervisor.service import Supervisor
+from supervisor.shard import Shards
 from supervisor.state import State, Workflow, initial
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -80,6 +82,7 @@ class World:
         self.store = ArtefactStore(str(self.folder / "artefacts"))
         self.writer = self.log.writer()
         self.incarnations: dict[str, UUID] = {}
+        self.others: list[Supervisor] = []
         self.apply(self.policy)
         self.supervisor = Supervisor(self.log, "s1", self.store, self.clock)
 
@@ -93,9 +96,46 @@ class World:
         self.supervisor._inspector._pool.shutdown(cancel_futures=True)
         self.supervisor = Supervisor(self.log, "s1", self.store, self.clock)
 
+    def another(self, name: str = "s2") -> Supervisor:
+        """A second supervisor of the same group."""
+        made = Supervisor(self.log, name, self.store, self.clock)
+        self.others.append(made)
+        return made
+
     def close(self) -> None:
         """Leave no thread behind."""
-        self.supervisor._inspector._pool.shutdown(cancel_futures=True)
+        for each in (self.supervisor, *self.others):
+            each._inspector._pool.shutdown(cancel_futures=True)
+
+    @property
+    def shards(self) -> Shards:
+        """What the supervisor holds; it must be serving."""
+        assert self.supervisor.shards is not None
+        return self.supervisor.shards
+
+    def raw(self, topic: Topic, value: bytes | None, key: bytes = b"default/w1", partition: int | None = None) -> None:
+        """Lay down bytes that no writer of ours would write."""
+        number = partition_of(key, self.log.partitions) if partition is None else partition
+        laid = Message(topic, key, value)  # type: ignore[arg-type]
+        with self.log._store.changed:
+            self.log._store._lay(laid, Partition(topic, number), None)
+
+    def run(self, offer: service.Dispatch) -> None:
+        """Claim an offer, send a good result, and let it be judged."""
+        self.claim(offer)
+        self.settle()
+        self.result(offer, completed(offer, self))
+        self.settle()
+        self.alive(offer.worker_id, offer.pool)
+        self.settle()
+
+    def counts(self) -> Counter[str]:
+        """What the supervisor counted since its last takeover."""
+        return self.shards.counts
+
+    def dead_letters(self) -> list[service.DeadLetter]:
+        every = [decode(Topic.DEAD_LETTERS, each.value) for each in self.read(Topic.DEAD_LETTERS)]
+        return [each for each in every if isinstance(each, service.DeadLetter)]
 
     def settle(self, turns: int = 12) -> None:
         """Let the supervisor turn until nothing more is written."""
