@@ -14,7 +14,8 @@ from remit.settings import BOOTSTRAP_VARIABLE
 def up(invocation: Invocation, port: int | None) -> None:
     """Start the embedded Kafka broker, if it isn't running, and create the topics.
 
-    The first start fetches Kafka's jars into a cache. Data, log and record lie in REMIT_HOME (.remit).
+    A log that never had a policy gets the shipped development policy. The first start fetches Kafka's jars into a
+    cache. Data, log and record lie in REMIT_HOME (.remit).
     """
     settings = invocation.settings
     if settings.bootstrap:

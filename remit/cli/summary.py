@@ -14,7 +14,7 @@ from remit.cli.clocks import lasted
 from remit.cli.folded import Folded
 from remit.cli.output import print_table, say
 from remit.cli.shown import document
-from remit.cli.telling import failing_cases
+from remit.cli.telling import failing_cases, few
 from remit.client.history import Entry
 from remit.events.transitions import Transition
 from remit.reading import open_copy, view_files
@@ -62,7 +62,7 @@ def _row(ended: Transition) -> tuple[Any, ...]:
     cost = ended.settlement.cost_gbp if ended.settlement else Decimal(0)
     outcome = "accepted" if ended.accepted else (ended.ending.outcome if ended.ending else ended.reason)
     cases = failing_cases(ended.ending.failing) if ended.ending else ()
-    return (ended.task_id, ended.round, ended.attempt, ended.worker_id, outcome, f"{cost:.4f}", ", ".join(cases))
+    return (ended.task_id, ended.round, ended.attempt, ended.worker_id, outcome, f"{cost:.4f}", few(cases))
 
 
 def _failing(entries: Iterable[Entry]) -> None:
