@@ -96,7 +96,8 @@ def _check(event: events.Event) -> None:
 
 def _refuse(event: events.Event, rule: str) -> NoReturn:
     mark = event.start_mark
-    raise DocumentFault(f"line {mark.line + 1}, column {mark.column + 1}: {rule}")
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+    raise DocumentFault(f"{place}{rule}")
 
 
 def _scalar(event: events.ScalarEvent) -> Any:  # noqa: ANN401  (a scalar of the core schema)

@@ -3,7 +3,8 @@
 from types import ModuleType
 
 import pytest
-from example_bench import EXAMPLE, Bench, load
+
+from tests.example.example_bench import EXAMPLE, Bench, load
 
 
 @pytest.fixture(scope="session")

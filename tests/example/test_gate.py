@@ -6,10 +6,10 @@ from types import ModuleType
 
 import pytest
 import yaml
-from example_bench import EXAMPLE, Bench, load
 
 from remit.contract.gate import normalise
 from remit.policy.model import Policy
+from tests.example.example_bench import EXAMPLE, Bench, load
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

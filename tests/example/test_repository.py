@@ -6,7 +6,8 @@ from types import ModuleType
 
 import pytest
 import yaml
-from example_bench import Bench, git
+
+from tests.example.example_bench import Bench, git
 
 
 def test_the_base_commit_is_the_same_everywhere(

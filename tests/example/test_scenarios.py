@@ -5,7 +5,8 @@ import sys
 from subprocess import run
 
 import pytest
-from example_bench import EXAMPLE, Bench, git, run_suite
+
+from tests.example.example_bench import EXAMPLE, Bench, git, run_suite
 
 EXPIRED = ["tests.test_reset_expired.Expired::test_no_expired_token_accepted"]
 REUSED = [

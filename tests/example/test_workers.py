@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from example_bench import EXAMPLE, Bench, git
+
+from tests.example.example_bench import EXAMPLE, Bench, git
 
 EXPIRED = "tests.test_reset_expired.Expired::test_no_expired_token_accepted"
 
