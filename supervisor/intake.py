@@ -16,7 +16,7 @@ from remit.events.base import Cause, Usage
 from remit.events.service import DeadLetterKind
 from remit.events.transitions import StopReason, Writer
 from remit.log.protocols import Recorded
-from remit.topics import partition_of, workflow_key
+from remit.topics import Topic, partition_of, workflow_key
 
 from .decide import decide
 from .decide.quarantine import quarantine
@@ -44,7 +44,7 @@ class Intake:
         """Handle one record of an input topic."""
         step.passed(recorded)
         if self.shards.is_decided(recorded.topic, recorded.partition, recorded.offset):
-            self.shards.counts["decided_before"] += 1
+            self._pass_again(recorded)
             return
         refusal = self._placed(recorded)
         if refusal is not None:
@@ -58,6 +58,15 @@ class Intake:
             self._dead_letter(recorded, DeadLetterKind.UNDECODABLE, str(error), step)
         else:
             self._take_event(recorded, event, step)
+
+    def _pass_again(self, recorded: Recorded) -> None:
+        """A record that was decided is never decided again; a renewal only tells, and is heard after a takeover."""
+        if recorded.topic != Topic.LEASES:
+            self.shards.counts["decided_before"] += 1
+            return
+        renewal = _renewal(recorded)
+        if renewal is not None and self._placed(recorded) is None:
+            self._renew((renewal.tenant_id, renewal.workflow_id), renewal, recorded)
 
     def _placed(self, recorded: Recorded) -> tuple[DeadLetterKind, str] | None:
         key = key_of(recorded)
@@ -211,3 +220,14 @@ def key_of(recorded: Recorded) -> Key | None:
     except UnicodeDecodeError:
         return None
     return (tenant_id, workflow_id) if slash and ids.is_id(tenant_id) and ids.is_id(workflow_id) else None
+
+
+def _renewal(recorded: Recorded) -> events.Lease | None:
+    """The renewal that a record is, under its own key; None for anything else."""
+    try:
+        event = decode(recorded.topic, recorded.value)
+    except CodecError:
+        return None
+    if not isinstance(event, events.Lease) or event.kind is not events.LeaseKind.RENEWED:
+        return None
+    return event if (event.tenant_id, event.workflow_id) == key_of(recorded) else None

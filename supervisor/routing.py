@@ -72,8 +72,7 @@ class Load:
     def change(self, before: Workflow | None, after: Workflow | None) -> None:
         """Replace a workflow's part of the load."""
         for worker_id, pool, attempt_id, _ in _given(before):
-            self.attempts.get(worker_id, {}).pop(attempt_id, None)
-            self.pools[pool] -= 1
+            self.take(worker_id, pool, attempt_id)
         for worker_id, pool, attempt_id, known_at in _given(after):
             self.give(worker_id, pool, attempt_id, known_at)
 
@@ -81,6 +80,14 @@ class Load:
         """Count one attempt, which the worker counts itself from then on."""
         self.attempts.setdefault(worker_id, {})[attempt_id] = known_at
         self.pools[pool] += 1
+
+    def take(self, worker_id: str, pool: str, attempt_id: UUID) -> None:
+        """Count one attempt no more."""
+        mine = self.attempts.get(worker_id, {})
+        mine.pop(attempt_id, None)
+        if not mine:
+            self.attempts.pop(worker_id, None)
+        self.pools[pool] -= 1
 
     def of(self, worker_id: str) -> int:
         """How many attempts the worker has of this supervisor."""

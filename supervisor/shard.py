@@ -6,12 +6,14 @@ Pure bookkeeping, no I/O: the service and the takeover feed it.
 import heapq
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
+from remit.events.base import Usage
 from remit.events.transitions import Transition
 from remit.policy.model import Policy
+from remit.topics import partition_of, workflow_key
 
 from .fold import Verdict, fold
 from .inputs import Timer
@@ -29,8 +31,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Shards:
     """All shards of this supervisor; a workflow's key is (tenant, workflow)."""
 
-    def __init__(self) -> None:
-        """Start with nothing."""
+    def __init__(self, partitions: int) -> None:
+        """Start with nothing; `partitions` is the agreed count."""
+        self.partitions = partitions
         self.states: dict[Key, State] = {}
         self.leases = LeaseBook()
         self.decided: dict[tuple[str, int], int] = {}
@@ -99,7 +102,7 @@ class Shards:
         """Replace a state and keep the indexes true."""
         before = self.states.get(key)
         self.states[key] = state
-        self.leases.forget(set(_running(before)) - set(_running(state)))
+        self.leases.forget(_attempts(before) - _attempts(state))
         self.load.change(_workflow(before), _workflow(state))
         if isinstance(state, Workflow) and state.open and _has_queued(state):
             self.queued.add(key)
@@ -114,11 +117,21 @@ class Shards:
             del self.states[key]
             self.put(key, state)
 
-    def start_leases(self, at: datetime) -> None:
-        """Running leases start afresh, in full."""
-        for state in self.states.values():
-            for attempt_id in _running(state):
-                self.leases.start(attempt_id, at)
+    def claims(self) -> Iterator[tuple[int, Running]]:
+        """Each running attempt with its shard."""
+        for key, state in self.states.items():
+            for phase in _running(state):
+                yield partition_of(workflow_key(*key), self.partitions), phase
+
+    def start_leases(self, at: datetime, firsts: Mapping[int, int]) -> None:
+        """Running leases start afresh, in full; `firsts` is the earliest lease record held, by shard.
+
+        What a lease has told since its claim is read again. Where its claim is no longer held, neither are all of its
+        reports, and it starts without one.
+        """
+        for shard, phase in self.claims():
+            told = phase.claim_offset >= firsts.get(shard, 0)
+            self.leases.start(phase.attempt_id, at, Usage() if told else None)
 
     def remember(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> None:
         """Put the workflow's next wait on the agenda."""
@@ -176,7 +189,10 @@ def _has_queued(workflow: Workflow) -> bool:
     return any(isinstance(task.phase, Queued) for task in workflow.tasks.values())
 
 
-def _running(state: State | None) -> list[UUID]:
-    if not isinstance(state, Workflow):
-        return []
-    return [task.phase.attempt_id for task in state.tasks.values() if isinstance(task.phase, Running)]
+def _running(state: State | None) -> list[Running]:
+    tasks = state.tasks.values() if isinstance(state, Workflow) else ()
+    return [task.phase for task in tasks if isinstance(task.phase, Running)]
+
+
+def _attempts(state: State | None) -> set[UUID]:
+    return {phase.attempt_id for phase in _running(state)}

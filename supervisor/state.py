@@ -43,10 +43,11 @@ class Offered(msgspec.Struct, frozen=True, tag=True):
 
 
 class Running(msgspec.Struct, frozen=True, tag=True):
-    """Claimed; the lease itself is soft state beside the fold, since renewals are no transitions."""
+    """Claimed by the record at `claim_offset` of the leases; what renewals tell is soft state beside the fold."""
 
     attempt_id: UUID
     claimed_at: datetime
+    claim_offset: int = 0
 
 
 class AwaitingReview(msgspec.Struct, frozen=True, tag=True):

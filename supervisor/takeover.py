@@ -33,14 +33,16 @@ def take_over(source: Log, session: Session, clock: Callable[[], datetime]) -> S
     committed = _insist(session, epoch, lambda: session.committed(every))
     history = [Partition(Topic.TRANSITIONS, shard) for shard in owned]
     pins = _insist(session, epoch, lambda: session.ends(history))
-    shards = Shards()
+    shards = Shards(source.partitions)
     for recorded in _history(source, session, epoch, pins):
         _read(shards, recorded)
     for shard in owned:
         shards.generations[shard] = shards.generations.get(shard, 0) + 1
     shards.index()
-    shards.start_leases(clock())
-    session.resume(_starts(source, shards, owned, committed))
+    inputs = [Partition(topic, shard) for topic in INPUTS for shard in owned]
+    firsts = _firsts(source, inputs)
+    shards.start_leases(clock(), {each.number: first for each, first in firsts.items() if each.topic == Topic.LEASES})
+    session.resume({each: start(each, shards, committed.get(each, -1), first=firsts[each]) for each in inputs})
     return shards
 
 
@@ -76,24 +78,24 @@ def _read(shards: Shards, recorded: Recorded) -> None:
         shards.read(event, recorded.partition)
 
 
-def _starts(source: Log, shards: Shards, owned: list[int], committed: Mapping[Partition, int]) -> dict[Partition, int]:
-    inputs = [Partition(topic, shard) for topic in INPUTS for shard in owned]
+def _firsts(source: Log, inputs: list[Partition]) -> dict[Partition, int]:
     reader = source.reader()
     try:
-        ends, firsts = reader.ends(inputs), reader.starts(inputs)
+        return reader.starts(inputs)
     finally:
         reader.close()
-    return {each: start(each, shards, committed.get(each, -1), first=firsts[each], end=ends[each]) for each in inputs}
 
 
-def start(partition: Partition, shards: Shards, committed: int, *, first: int, end: int) -> int:
+def start(partition: Partition, shards: Shards, committed: int, *, first: int) -> int:
     """Where to read an input on: min(group offset, highest decided + 1); a difference is an alarm.
 
-    Leases start at their end when no offset is known: what was said before anyone listened binds nobody.
+    Leases start at the oldest claim that still runs, so that all its renewals are heard again.
     """
     decided = shards.decided.get((partition.topic, partition.number), -1) + 1
+    known = [each for each in (committed, decided) if each >= 0]
     if partition.topic not in ANSWERED:
-        return max(committed, first) if committed >= 0 else max(decided, end)
+        running = [phase.claim_offset for shard, phase in shards.claims() if shard == partition.number]
+        return max(min([*known[:1], *running]), first)
     if committed >= 0 and committed != decided:
         shards.counts["position_alarm"] += 1
         log.error(
@@ -103,5 +105,4 @@ def start(partition: Partition, shards: Shards, committed: int, *, first: int, e
             committed,
             decided,
         )
-    known = [each for each in (committed, decided) if each >= 0]
     return max(min(known), first) if decided == 0 else min(known)

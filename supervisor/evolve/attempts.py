@@ -45,11 +45,16 @@ def claimed(workflow: Workflow, transition: Transition) -> Workflow:
         workflow,
         replace(
             task,
-            phase=Running(attempt_id, transition.decided_at),
+            phase=Running(attempt_id, transition.decided_at, _offset(transition)),
             attempts_started=task.attempts_started + 1,
             deadline_at=claim.deadline_at,
         ),
     )
+
+
+def _offset(transition: Transition) -> int:
+    cause = transition.cause
+    return cause.offset if cause is not None and cause.offset is not None else 0
 
 
 def inspection_requested(workflow: Workflow, transition: Transition) -> Workflow:
