@@ -332,14 +332,15 @@ class Lab:
         fields = {"kind": events.DecisionKind.CANCEL, "person": "user:priya", "task_id": task_id}
         return self.receive(events.Decision, "decisions", **(fields | said))
 
-    def restart(self) -> None:
-        """Another supervisor: the state is what its transitions say, leases start afresh, reports are forgotten."""
+    def restart(self, *, lease_log: bool = True) -> None:
+        """Another supervisor: the state is what its transitions say; leases start afresh with what is still heard."""
         self.check_replay()
         self.generation += 1
+        heard = self.usage() if lease_log else {}
         self.leases = LeaseBook()
         for task in self.workflow.tasks.values() if isinstance(self.state, Workflow) else ():
             if isinstance(task.phase, Running):
-                self.leases.start(task.phase.attempt_id, self.now)
+                self.leases.start(task.phase.attempt_id, self.now, heard.get(task.phase.attempt_id))
 
     def check_replay(self) -> None:
         """Laws 2 and 4: what was written, read back and folded from the start, is the state as it stands."""

@@ -49,7 +49,7 @@ def unknown(world: World, topic: Topic, workflow_id: str) -> None:
     """A valid record of a kind that this build doesn't know."""
     cls, said = UNKNOWN[topic]
     ids = dict.fromkeys(("incarnation", "attempt_id", "request_id"), world.incarnations["w1"])
-    fields = {name: value for name, value in ids.items() if name in cls.__annotations__}
+    fields: dict[str, Any] = {name: value for name, value in ids.items() if name in cls.__annotations__}
     world.write_input(topic, cls, workflow_id, kind="UNKNOWN", **said, **fields)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -84,7 +85,12 @@ class World:
         self.incarnations: dict[str, UUID] = {}
         self.others: list[Supervisor] = []
         self.apply(self.policy)
-        self.supervisor = Supervisor(self.log, "s1", self.store, self.clock)
+        self.supervisor = self._supervisor("s1")
+
+    def _supervisor(self, name: str) -> Supervisor:
+        made = Supervisor(self.log, name, self.store, self.clock)
+        made._inspector._pool = ThreadPoolExecutor(max_workers=1)  # in order, so that `settle` can wait for the last
+        return made
 
     def apply(self, text: str) -> str:
         sha = load.sha256(text)
@@ -94,11 +100,15 @@ class World:
     def restart(self) -> None:
         """Forget the supervisor as a kill does, and start another under its name."""
         self.supervisor._inspector._pool.shutdown(cancel_futures=True)
-        self.supervisor = Supervisor(self.log, "s1", self.store, self.clock)
+        self.supervisor = self._supervisor("s1")
+
+    def forward(self, seconds: float) -> None:
+        """Let time pass."""
+        self.clock.forward(seconds)
 
     def another(self, name: str = "s2") -> Supervisor:
         """A second supervisor of the same group."""
-        made = Supervisor(self.log, name, self.store, self.clock)
+        made = self._supervisor(name)
         self.others.append(made)
         return made
 
@@ -149,7 +159,7 @@ class World:
         raise AssertionError("the supervisor never comes to rest")
 
     def _inspected(self) -> None:
-        self.supervisor._inspector._pool.submit(lambda: None).result(10)  # the pool works in order when asked in turn
+        self.supervisor._inspector._pool.submit(lambda: None).result(10)  # one thread: what was asked before is done
 
     def _size(self) -> int:
         reader = self.log.reader()
