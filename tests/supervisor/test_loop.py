@@ -1,0 +1,145 @@
+"""The loop: when timers fire, what is asked of the inspector, what is told to workers."""
+
+from typing import Any
+
+import pytest
+
+from remit.events.base import Usage
+from remit.topics import Topic
+from supervisor import service
+from tests.supervisor.world import World, completed, two_tasks
+
+
+def offered(world: World) -> Any:
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    return world.offer()
+
+
+def test_a_claim_that_came_in_time_is_never_expired_by_lag(world: World) -> None:
+    """Time is the log's: a claim appended before its offer ended counts, however late it is read."""
+    offer = offered(world)
+    world.forward(9)
+    world.claim(offer)
+    world.forward(600)
+    world.settle()
+    assert world.kinds()[:3] == ["contract_accepted", "dispatched", "claimed"]
+
+
+def test_nothing_fires_before_every_input_is_read_to_its_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer that is due waits until every input partition is read to the end that it had then."""
+    offer = offered(world)
+    monkeypatch.setattr(service, "BATCH", 1)
+    for _ in range(5):
+        world.raw(Topic.DECISIONS, b"?")
+        world.raw(Topic.RESULTS, b"?")
+    world.forward(9)
+    world.claim(offer)
+    world.forward(600)
+    for _ in range(3):
+        world.supervisor.turn(0)
+    assert "offer_expired" not in world.kinds()
+    world.settle(turns=30)
+    assert "offer_expired" not in world.kinds()
+    assert world.kinds()[2] == "claimed"
+
+
+def test_a_claim_that_came_too_late_is_told_so(world: World) -> None:
+    """A claim after the offer's end changes nothing and is answered with lease_lost; the task is routed again."""
+    offer = offered(world)
+    world.forward(11)
+    world.claim(offer)
+    world.settle()
+    assert [each.kind.value for each in world.sent(kind="lease_lost")][-1:] == ["lease_lost"]
+    assert world.kinds().count("claimed") == 0
+    assert {"stale", "offer_expired"} <= set(world.kinds())
+
+
+def test_a_worker_killed_before_it_claims_leaves_its_offer_to_be_routed_again(world: World) -> None:
+    """KOPS-8: by the offer's time-out, or at once by the new process's registration; no attempt is counted."""
+    offered(world)
+    world.worker()
+    world.settle()
+    kinds = world.kinds()
+    assert kinds == ["contract_accepted", "dispatched", "offer_expired", "dispatched"]
+    assert world.history()[2].reason == "incarnation"
+    world.forward(11)
+    world.alive()
+    world.settle()
+    assert world.kinds()[4:6] == ["offer_expired", "dispatched"]
+    assert world.workflow().tasks["a"].attempts_started == 0
+
+
+def test_the_agenda_empties(world: World) -> None:
+    """No timer fires again and again: after a workflow's end, and with all due timers fired, nothing is due."""
+    offer = offered(world)
+    world.claim(offer)
+    for _ in range(3):
+        world.forward(40)
+        world.settle()
+        due = world.shards.next_due()
+        assert due is None or due > world.clock()
+    world.cancel()
+    world.settle()
+    world.forward(100_000)
+    world.settle()
+    assert world.shards.next_due() is None
+
+
+def test_leases_are_forgotten_with_their_attempts(world: World) -> None:
+    """Soft state does not grow: what ended is held no more."""
+    offer = offered(world)
+    world.claim(offer)
+    world.settle()
+    assert world.shards.leases.get(offer.attempt_id) is not None
+    world.result(offer, completed(offer, world))
+    world.settle()
+    assert world.shards.leases._held == {}
+
+
+def test_what_a_lease_told_survives_the_supervisor(world: World) -> None:
+    """BUDGET-2: renewals since the claim are heard again after a takeover, and charged if the worker is lost then."""
+    offer = offered(world)
+    world.claim(offer)
+    world.settle()
+    world.renew(offer, usage=Usage(tokens_in=700))
+    world.submit(two_tasks(workflow_id="w2"), "w2")
+    world.settle()
+    world.restart()
+    world.settle()
+    world.forward(31)
+    world.settle()
+    assert world.workflow().tasks["a"].spent.tokens == 700
+    world.forward(31)
+    world.worker("w8")
+    world.worker("w9")
+    world.settle()
+    assert world.workflow().tasks["a"].status.value == "offered"
+
+
+def test_an_inspector_that_can_t_reach_the_store_is_asked_when_its_wait_is_over(world: World) -> None:
+    """The loop asks again after the back-off, not at once: a short outage of the store costs nothing."""
+    offer = offered(world)
+    world.run(offer)
+    world.alive()
+    world.settle()
+    offer = world.offer()
+    world.claim(offer)
+    world.settle()
+    world.result(offer, completed(offer, world))
+    there, world.store._fs = world.store._fs, _Unreachable()
+    world.settle()
+    assert world.kinds().count("inspection_retried") == 1
+    world.store._fs = there
+    world.forward(2)
+    world.settle()
+    assert world.kinds()[-2:] == ["result_accepted", "workflow_accepted"]
+    assert world.workflow().tasks["b"].attempts_started == 1
+
+
+class _Unreachable:
+    """A store that nobody reaches."""
+
+    def cat_file(self, _: str) -> bytes:
+        raise ConnectionError
