@@ -16,7 +16,7 @@ from typing import Any
 
 from .job import Bench, Job
 from .meter import Meter
-from .process import Ended, Stop, run
+from .process import MARKER, Ended, Stop, run
 
 VARIABLE = "REMIT_CHANNEL"
 _MAX_BYTES = 1 << 20
@@ -82,7 +82,7 @@ class Channel:
 
     def _run(self, argv: list[str], environment: Mapping[str, str], meter: Meter) -> Ended:
         # Without the attempt's marker: the end of this command must not end the handler that asked for it.
-        seen = {name: value for name, value in environment.items() if name not in {"REMIT_ATTEMPT_ID", VARIABLE}}
+        seen = {name: value for name, value in environment.items() if name not in {MARKER, VARIABLE}}
         try:
             return run(
                 argv,

@@ -10,10 +10,11 @@ from remit.result import Envelope, read_envelope
 from remit.result.envelope import ADVICE, MAX_ENVELOPE_BYTES
 
 from .channel import Channel
+from .config import WorkerConfig
 from .environment import scrubbed
 from .job import Bench, Job
 from .meter import Meter
-from .process import MARKER, Ended, Stop, run
+from .process import MARKER, Ended, Stop, run, run_marker
 
 WORKER_MARKER = "REMIT_ATTEMPT_OF"
 
@@ -27,6 +28,11 @@ class Answer:
     faults: tuple[str, ...] = ()
 
 
+def worker_marker(config: WorkerConfig) -> str:
+    """What marks all processes that a worker's handlers start; a worker of that id in another home is another one."""
+    return f"{config.home.resolve()}/{config.worker_id}"
+
+
 def handler_environment(job: Job, bench: Bench) -> dict[str, str]:
     """What the command sees."""
     ground = job.ground
@@ -36,8 +42,8 @@ def handler_environment(job: Job, bench: Bench) -> dict[str, str]:
         "REMIT_RESULT": str(ground.result),
         "REMIT_USAGE": str(ground.usage),
         "REMIT_OUT": str(ground.out),
-        WORKER_MARKER: bench.config.worker_id,
-        MARKER: str(job.dispatch.attempt_id),
+        WORKER_MARKER: worker_marker(bench.config),
+        MARKER: run_marker(job.dispatch.attempt_id),
     }
     return scrubbed(ground.home, ground.scratch, bench.config.env_allow, {**bench.secrets, **given})
 

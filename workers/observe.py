@@ -14,7 +14,7 @@ from .environment import scrubbed
 from .job import Bench, Job
 from .meter import Meter
 from .plan import Run, fill, plan
-from .process import MARKER, Ended, Stop, run
+from .process import MARKER, Ended, Stop, run, run_marker
 from .reports import Report, read_report
 from .witness import Witness
 
@@ -103,4 +103,4 @@ def check_environment(job: Job, bench: Bench, folder: Path) -> dict[str, str]:
     home, scratch = folder / "home", folder / "tmp"
     home.mkdir(exist_ok=True)
     scratch.mkdir(exist_ok=True)
-    return scrubbed(home, scratch, bench.config.env_allow, {MARKER: str(job.dispatch.attempt_id)})
+    return scrubbed(home, scratch, bench.config.env_allow, {MARKER: run_marker(job.dispatch.attempt_id)})

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from pathlib import Path
 
 import psutil
 
-MARKER = "REMIT_ATTEMPT_ID"
+MARKER = "REMIT_ATTEMPT_RUN"
+_OWN = uuid.uuid4().hex  # of this process: another log on this machine may know the very same attempt id
 _HEAD, _TAIL = 1 << 20, 3 << 20  # bytes of output kept from the beginning and from the end
 _CHUNK = 1 << 16
 _GRACE_S = 2.0
@@ -137,6 +139,11 @@ def _wait(child: subprocess.Popen[bytes], until: float, stop: Stop) -> str | Non
         if stop.wait(min(left, 0.05)):
             return stop.cause
     return None
+
+
+def run_marker(attempt_id: uuid.UUID) -> str:
+    """What marks all processes of one attempt, and of no other runner's."""
+    return f"{attempt_id}/{_OWN}"
 
 
 def end_group(child: subprocess.Popen[bytes], marker: str | None) -> None:

@@ -30,7 +30,7 @@ from remit.redaction import Redactor
 from .attempt import Attempt
 from .config import WorkerConfig, read_secrets
 from .environment import passed_values
-from .handler import WORKER_MARKER
+from .handler import WORKER_MARKER, worker_marker
 from .inbox import Inbox
 from .job import Bench, Ground, Job
 from .keeper import Held, Keeper
@@ -110,7 +110,7 @@ class Service:
             self._close()
 
     def _begin(self) -> None:
-        end_all(marked(WORKER_MARKER, self._config.worker_id))  # what a killed process of this worker left running
+        end_all(marked(WORKER_MARKER, worker_marker(self._config)))  # what a killed process of this worker left running
         shutil.rmtree(_folder(self._config) / "attempts", ignore_errors=True)
         self._inbox.open()  # before it registers: no offer can come unseen
         self._writer.append([self._author.registration()])
