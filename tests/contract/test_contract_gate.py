@@ -311,3 +311,9 @@ def test_more_faults_than_a_record_holds(small: Document, faults: Faults) -> Non
     small |= {f"key{number}": number for number in range(300)}
     found = faults(small)
     assert (len(found), found[-1]) == (101, "and 200 more faults")
+
+
+def test_a_revision_needs_the_grant_to_write(small: Document, faults: Faults) -> None:
+    """A task that may only read can't declare a revision as its output: it could never be allowed to make one."""
+    put(small, "tasks/a/outputs", {"made": "revision"})
+    assert "tasks.a.outputs.made is a revision, but permissions.repository grants no write" in faults(small)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from remit.contract.filled import Filled, Task
+from remit.contract.normal import OutputKind
 from remit.faults import Fault, unknown_key
 from remit.policy.model import Pool
 from remit.policy.permissions import covers, covers_path, is_branch, is_path_glob
@@ -14,6 +15,7 @@ def faults(filled: Filled) -> Iterator[Fault]:
         if task.pool is not None:
             yield from _grants(task, task.pool)
             yield from _paths(task, task.pool)
+            yield from _revision(task)
 
 
 def _grants(task: Task, pool: Pool) -> Iterator[Fault]:
@@ -28,6 +30,16 @@ def _grants(task: Task, pool: Pool) -> Iterator[Fault]:
     for resource in pool.permissions:
         if resource not in task.grants:
             yield Fault((*path, resource), "is required")
+
+
+def _revision(task: Task) -> Iterator[Fault]:
+    """A new revision is a write, so it needs the grant to write."""
+    if "repository" in task.grants and not task.branch:
+        for name, kind in task.outputs.items():
+            if kind == OutputKind.REVISION:
+                yield Fault(
+                    ("tasks", task.id, "outputs", name), "is a revision, but permissions.repository grants no write"
+                )
 
 
 def _paths(task: Task, pool: Pool) -> Iterator[Fault]:
