@@ -1,6 +1,7 @@
 """The content-addressed store of diffs, reports and logs, on any fsspec URL. Anyone may import it.
 
-Objects lie under `sha256/HH/HEX`, are written once and verified with every read. Redact before you put.
+Objects lie under `sha256/HH/HEX`, are written once and verified with every read. Redact before you put. Aliases lie
+under `aliases/` and may be given anew; whoever uses one pins the hash that it stands for.
 """
 
 import os
@@ -52,6 +53,25 @@ class ArtefactStore:
             return bool(self._fs.exists(self._path(_digest_of(wanted))))
         except OSError as error:
             raise ArtefactError(f"the artefact store can't be read: {type(error).__name__}") from error
+
+    def name(self, alias: str, digest: str) -> None:
+        """Let `artefact://ALIAS` stand for a stored object from now on; what was resolved before stays as it was."""
+        self._write(self._alias_path(alias), digest.encode())
+
+    def named(self, alias: str) -> str:
+        """The SHA-256 that an alias stands for; ArtefactMissingError if there is no such alias."""
+        try:
+            return bytes(self._fs.cat_file(self._alias_path(alias))).decode()
+        except FileNotFoundError:
+            raise ArtefactMissingError("no stored artefact has that alias") from None
+        except OSError as error:
+            raise ArtefactError(f"the artefact store can't be read: {type(error).__name__}") from error
+
+    def _alias_path(self, alias: str) -> str:
+        found = parse_reference(f"artefact://{alias}")
+        if found is None or found.kind != "alias":
+            raise ArtefactError("an alias is letters, digits and . _ / -, and doesn't begin with sha256/")
+        return f"{self._root}/aliases/{sha256(alias.encode())}"
 
     def _path(self, digest: str) -> str:
         return f"{self._root}/sha256/{digest[:2]}/{digest}"

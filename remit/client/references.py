@@ -62,8 +62,3 @@ def store_file(store: ArtefactStore, folder: Path, name: str) -> tuple[str, int]
         raise ArtefactError("the file holds what looks like a secret")
     stored = store.put(content)
     return stored.sha256, stored.size
-
-
-def no_alias(_: str) -> str:
-    """There is no register of aliases yet."""
-    raise ArtefactError("no alias is known")

@@ -12,7 +12,7 @@ from remit.artefacts import ArtefactStore
 from remit.client.effects import TIMEOUT_S, carry_out, unconfirmed
 from remit.client.identity import who
 from remit.client.policies import PRODUCER, InForce, in_force
-from remit.client.references import full_commit, no_alias, store_file
+from remit.client.references import full_commit, store_file
 from remit.client.within import within
 from remit.contract.gate import normalise
 from remit.contract.resolve import resolve
@@ -70,7 +70,7 @@ def prepare(
         document,
         resolve_commit=partial(full_commit, rules.policy.repositories),
         store_file=partial(store_file, store, folder),
-        find_alias=no_alias,
+        find_alias=store.named,
         schemes=rules.policy.reference_schemes,
     )
     return new_event(
