@@ -27,13 +27,16 @@ class Broker:
 class Record:
     """Content of `broker.json`; `pid` is None while no broker was left running.
 
-    `created` is the process's start in seconds since the epoch; the ports are kept for the next start.
+    `created` is the process's start in seconds since the epoch; the ports are kept for the next start. `cluster` and
+    `kafka` are the id of the log and the version that last started it.
     """
 
     port: int
     controller_port: int
     pid: int | None = None
     created: float = 0.0
+    cluster: str | None = None
+    kafka: str | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -55,10 +58,12 @@ def read_record(home: Path) -> Record | None:
     """The record, or None; BrokerError if the file is not one."""
     try:
         fields = json.loads(record_path(home).read_text("utf-8"))
-        return Record(int(fields["port"]), int(fields["controller_port"]), fields["pid"], float(fields["created"]))
+        start = float(fields["created"])
+        marks = fields.get("cluster"), fields.get("kafka")
+        return Record(int(fields["port"]), int(fields["controller_port"]), fields["pid"], start, *marks)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BrokerError(f"{record_path(home)} is no record of a broker; remove it if no broker runs") from error
 
 
