@@ -69,7 +69,7 @@ def _key(version: InputVersion) -> tuple[str, str, str | None]:
     return (version.name, version.reference, version.sha256)
 
 
-def constraint_faults(contract: Contract, environment: dict[str, str]) -> list[str]:
+def version_faults(contract: Contract, environment: dict[str, str]) -> list[str]:
     """Versions that the contract asks for and the runner did not find."""
     asked = [(key, contract.constraints[key]) for key in VERSIONED if key in contract.constraints]
     return [fault for key, text in asked if (fault := _constraint_fault(key, text, environment))]

@@ -13,6 +13,7 @@ from remit.events.inputs import ResultBody
 from remit.events.transitions import AcceptedOutput
 
 from ..state import Attempt, Task
+from .envelope import version_faults
 
 COMMANDED = frozenset({EvidenceKind.TEST_RUN, EvidenceKind.SCAN, EvidenceKind.COMMAND})
 
@@ -47,6 +48,12 @@ def judge(case: Case) -> Judgement:
     return Judgement(tuple(dict.fromkeys(faults)), failing_evidence(case))
 
 
+def constraint_faults(case: Case) -> list[str]:
+    """Versions that the contract asks for and the runner of its commands did not find."""
+    runs = any(check.command for _, check in case.contract.checks_of(case.task.task_id))
+    return version_faults(case.contract, case.body.environment) if runs else []
+
+
 def failing_evidence(case: Case) -> tuple[Evidence, ...]:
     """Runner-observed commands of the contract that failed at the exact subject, with a report that names what."""
     mine = {check.command for _, check in case.contract.checks_of(case.task.task_id) if check.command}
@@ -78,7 +85,8 @@ def check_faults(case: Case, check: Check) -> list[str]:
     full = [each for each in observed if each.form is not EvidenceForm.RETEST]
     if not full:
         return ["evidence missing: only the retest was run"]
-    return [fault for each in full for fault in _record_faults(case, check, each)]
+    faults = [fault for each in full for fault in _record_faults(case, check, each)]
+    return [*faults, "what the worker wrote itself is no evidence"] if faults and observed != offered else faults
 
 
 def _record_faults(case: Case, check: Check, evidence: Evidence) -> list[str]:

@@ -7,7 +7,7 @@ from remit.events.inputs import Answer, ErrorClass, QuestionKind, ResultBody, Re
 from remit.events.transitions import Accepted, AcceptedOutput, Stop, StopReason, TransitionKind
 
 from .. import dataflow
-from ..checks.evidence import Case, judge
+from ..checks.evidence import Case, constraint_faults, judge
 from ..limits import settle
 from ..recovery import Failure
 from ..state import Task
@@ -37,7 +37,8 @@ def judge_result(
     # What could not be verified shows no defect that anyone can reproduce.
     failing = () if unverified else judgement.failing
     if body.status is ResultStatus.COMPLETED:
-        faults = (*unverified, *_unread(body), *judgement.faults, *_budget_faults(case, body.usage))
+        faults = (*unverified, *_unread(body), *constraint_faults(case), *judgement.faults)
+        faults += _budget_faults(case, body.usage)
         faults += _contract_faults(unit, outputs)
         if not faults and not failing:
             _accept(unit, case, answers)

@@ -61,6 +61,8 @@ def _deadline(workflow: Workflow, task_id: str, now: datetime) -> datetime | Non
     ends = [workflow.deadline_at] if workflow.deadline_at else []
     if limits.deadline_seconds is not None:
         ends.append(now + timedelta(seconds=limits.deadline_seconds))
+    if limits.deadline is not None:
+        ends.append(datetime.fromisoformat(limits.deadline))
     return min(ends, default=None)
 
 

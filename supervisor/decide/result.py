@@ -7,12 +7,12 @@ from remit.events.base import Usage
 from remit.events.inputs import ErrorClass, Question, Result, ResultBody, ResultStatus
 from remit.events.transitions import InspectionRequest, Note, TransitionKind
 
-from ..checks.envelope import constraint_faults, envelope_faults, foreign_parts, stale_parts
+from ..checks.envelope import envelope_faults, foreign_parts, stale_parts
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
 from ..limits import bookable, cost_of
 from ..recovery import Failure
-from ..state import Attempt, Running, Task, Workflow
+from ..state import Attempt, Running, Task
 from .ending import end_attempt
 from .judging import judge_result
 from .unit import Unit
@@ -51,8 +51,6 @@ def _read(unit: Unit, event: Result, task: Task, attempt: Attempt, body: ResultB
     contract = unit.workflow.contract
     outputs = _outputs(contract.tasks[task.task_id], attempt, body)
     faults = [*envelope_faults(contract, task.task_id, body), *outputs.faults]
-    if body.status is ResultStatus.COMPLETED:
-        faults += constraint_faults(contract, body.environment) if _runs_commands(unit.workflow, task) else []
     if faults:
         failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
         end_attempt(unit, task, body, failure, tuple(faults), kind=TransitionKind.RESULT_REFUSED)
@@ -68,10 +66,6 @@ def _outputs(task: TaskContract, attempt: Attempt, body: ResultBody) -> Outputs:
     if body.output is None or body.status is not ResultStatus.COMPLETED:
         return Outputs((), ())
     return read_outputs(task, attempt.inputs, body.output)
-
-
-def _runs_commands(workflow: Workflow, task: Task) -> bool:
-    return any(check.command for _, check in workflow.contract.checks_of(task.task_id))
 
 
 def _ask(unit: Unit, task: Task, body: ResultBody, submission: int, asked: tuple[Question, ...]) -> None:

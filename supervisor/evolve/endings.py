@@ -13,6 +13,7 @@ from ..state import BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting
 from .parts import FIRST, settled, task_of, with_attempt, with_tasks
 
 SUPERSEDED = "superseded"
+NEXT_ATTEMPT = frozenset({Recovery.RETRY, Recovery.REASSIGN})  # of the same task, which is given what failed
 
 
 def attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
@@ -23,7 +24,8 @@ def attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
     task = settled(task_of(workflow, transition), transition, ending.outcome, answered=answered)
     if ending.recovery is Recovery.REWORK and ending.rework_task:
         return _rework(with_tasks(workflow, task), task.task_id, ending, transition)
-    return with_tasks(workflow, replace(task, phase=_after(ending, transition)))
+    given = ending.failing if ending.recovery in NEXT_ATTEMPT else ()
+    return with_tasks(workflow, replace(task, phase=_after(ending, transition), rework=given or task.rework))
 
 
 def _after(ending: Ending, transition: Transition) -> Phase:
