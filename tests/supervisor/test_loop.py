@@ -32,8 +32,7 @@ def test_nothing_fires_before_every_input_is_read_to_its_end(world: World, monke
     offer = offered(world)
     monkeypatch.setattr(service, "BATCH", 1)
     for _ in range(5):
-        world.raw(Topic.DECISIONS, b"?")
-        world.raw(Topic.RESULTS, b"?")
+        world.raw(Topic.LEASES, b"?")
     world.forward(9)
     world.claim(offer)
     world.forward(600)
@@ -85,6 +84,21 @@ def test_the_agenda_empties(world: World) -> None:
     world.forward(100_000)
     world.settle()
     assert world.shards.next_due() is None
+
+
+def test_tenants_take_turns_at_the_one_free_slot(world: World) -> None:
+    """Whoever has many workflows does not keep another tenant's only one waiting."""
+    for number in range(3):
+        world.submit(two_tasks(workflow_id=f"w{number}", tenant_id="busy"), f"w{number}", "busy")
+    world.submit(two_tasks(workflow_id="w1", tenant_id="small"), "w1", "small")
+    world.settle()
+    world.worker()
+    world.settle()
+    world.decline(world.offer())
+    world.forward(1)
+    world.alive()
+    world.settle()
+    assert [each.tenant_id for each in world.sent()] == ["busy", "small"]
 
 
 def test_leases_are_forgotten_with_their_attempts(world: World) -> None:

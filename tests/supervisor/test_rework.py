@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from remit.events.base import EvidenceForm
+from remit.events.base import EvidenceForm, ObservedBy
 from remit.events.service import DispatchKind
 from remit.events.transitions import TransitionKind
 from tests.supervisor import bodies
@@ -108,6 +108,22 @@ def test_a_retest_is_bound_like_all_evidence(lab: Lab, changed: dict[str, Any]) 
     retest, full = bodies.proof(offer, lab)
     (refused,) = lab.finish(offer, bodies.good(offer, lab, evidence=(replace(retest, **changed), full)))
     assert refused.kind is TransitionKind.RESULT_REFUSED
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"observed_by": ObservedBy.WORKER}, {"attempt_id": bodies.STRANGER}, {"subject": None}, {"command": "other"}],
+    ids=["agent-written", "another attempt's", "no subject", "not the contract's"],
+)
+def test_only_bound_and_observed_failures_send_work_upstream(lab: Lab, changed: dict[str, Any]) -> None:
+    """A failure that an agent merely writes, or that belongs elsewhere, is refused and costs its author nothing."""
+    accept(lab, "code")
+    offer = lab.start("test")
+    failing = tuple(replace(each, **changed) for each in bodies.defect(offer, lab).evidence)
+    refused = lab.finish(offer, bodies.good(offer, lab, evidence=failing))[-1]
+    assert refused.ending is not None
+    assert (refused.ending.recovery.value, refused.ending.failing) == ("retry", ())
+    assert lab.status("code") == "completed"
 
 
 def test_after_the_mending_all_is_checked_again_and_accepted(lab: Lab) -> None:

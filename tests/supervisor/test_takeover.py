@@ -359,6 +359,26 @@ def test_a_broken_fence_forks_no_history(world: World) -> None:
     assert (world.counts()["ignored"], world.shards.frozen) == (1, {})
 
 
+def test_an_input_that_only_a_zombie_decided_is_not_lost(world: World) -> None:
+    """STATE-3: what an ignored transition names as its cause was decided by nobody, and is decided now."""
+    world.submit(two_tasks())
+    world.settle()
+    world.restart()
+    world.cancel(task_id="b")
+    world.settle()
+    world.cancel()
+    record = world.read(Topic.DECISIONS)[-1]
+    last = world.history()[-1]
+    assert last.cause is not None
+    cause = replace(last.cause, topic=record.topic, partition=record.partition, offset=record.offset)
+    zombie = replace(last, event_id=last.cause.event_id, cause=cause, writer=replace(last.writer, generation=1))
+    world.writer.append([message(zombie, Topic.TRANSITIONS)])
+    world.restart()
+    world.settle()
+    assert world.shards.states[("default", "w1")] == folded(world).states[("default", "w1")]
+    assert world.history()[-1].kind.value == "workflow_stopped"
+
+
 def test_three_fencings_in_a_minute_stop_the_process(world: World) -> None:
     """KTXN-2: a supervisor whose name another took does not fight for it without end."""
     world.submit(two_tasks())
