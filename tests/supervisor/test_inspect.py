@@ -8,6 +8,7 @@ import pytest
 from remit.artefacts import ArtefactStore
 from remit.events.base import ArtefactRef
 from remit.events.inputs import Question, QuestionKind, Verdict
+from supervisor.inspect.git import GIT
 from supervisor.inspect.questions import MAX_OUTPUT_BYTES, answer
 
 
@@ -70,12 +71,8 @@ def test_a_stored_output_is_read_within_bounds(store: ArtefactStore) -> None:
 
 def git(folder: Path, *argv: str) -> str:
     who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(
-        ["git", "-C", str(folder), *who, *argv],
-        check=True,
-        capture_output=True,
-        text=True,  # noqa: S607 - GIT is a full path
-    ).stdout.strip()
+    argv = (GIT, "-C", str(folder), *who, *argv)
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def commit(folder: Path, *files: str) -> str:
