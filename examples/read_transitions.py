@@ -10,9 +10,7 @@ registry = SchemaRegistryClient({"url": os.environ.get("SCHEMA_REGISTRY_URL", "h
 settings = {"group.id": "read-transitions", "auto.offset.reset": "earliest", "isolation.level": "read_committed"}
 settings |= {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]}
 consumer = DeserializingConsumer(settings | {"value.deserializer": AvroDeserializer(registry)})
-consumer.subscribe(["remit.transitions"])
+consumer.subscribe([os.environ.get("REMIT_TOPIC_PREFIX", "remit.") + "transitions"])
 while True:
     if record := consumer.poll(1.0):
-        print(
-            record.key().decode(), record.value()["sequence"], record.value()["kind"], record.value()["task_id"] or ""
-        )
+        print(record.key().decode(), *(record.value()[name] for name in ("sequence", "kind", "task_id")), flush=True)
