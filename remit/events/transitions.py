@@ -191,7 +191,7 @@ class Dispatched(Record, frozen=True, kw_only=True):
     reserved: Amounts  # of the workflow's budget
     price: PriceEntry  # what settlement will use
     registry_offset: int  # next offset of workers when routed
-    candidates: tuple[Candidate, ...]  # every registered worker of the pool
+    candidates: tuple[Candidate, ...]  # every registered worker
     inputs: tuple[InputVersion, ...]  # as handed out
     offer_until: datetime  # UTC
     contract_sha256: str  # of the task contract
@@ -303,6 +303,7 @@ class Note(Record, frozen=True, kw_only=True):
     usage: Usage | None = None  # reported late
     cost_gbp: Decimal | None = None  # booked late, pounds
     content_digest: str | None = None  # of a repeated submission
+    overrun: bool = False  # what was booked late lies beyond the attempt's reservation
 
 
 class Transition(Event, frozen=True, kw_only=True):

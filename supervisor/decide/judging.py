@@ -29,7 +29,8 @@ def judge_result(
 ) -> None:
     """Judge the current attempt's result with all that the inspector found."""
     if found := doubts(answers):
-        _quarantine(unit, task, body, found)
+        detail = "; ".join(_describe(each) for each in found)
+        quarantine_attempt(unit, task, body.usage, "inspection_mismatch", detail)
         return
     case = _case(unit, task, body, outputs)
     judgement = judge(case)
@@ -87,18 +88,18 @@ def _words(body: ResultBody) -> tuple[str, ...]:
     return (f"the worker says {body.status.value}{reason}",)
 
 
-def _quarantine(unit: Unit, task: Task, body: ResultBody, found: list[Answer]) -> None:
+def quarantine_attempt(unit: Unit, task: Task, usage: Usage | None, reason: str, detail: str) -> None:
+    """Quarantine the workflow for what this attempt handed in: every attempt is stopped and booked."""
     attempt = task.current()
     if attempt is None:
         raise TypeError(f"task {task.task_id} has no attempt to quarantine")
-    detail = "; ".join(_describe(each) for each in found)
     stop = Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=unit.workflow.contract.owner, detail=detail)
     stop_attempts(unit, stop, but=task.task_id)
     unit.add(
         TransitionKind.WORKFLOW_QUARANTINED,
         task=task,
-        reason="inspection_mismatch",
-        settlement=settle(attempt, body.usage),
+        reason=reason,
+        settlement=settle(attempt, usage),
         stop=stop,
     )
 

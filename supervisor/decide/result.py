@@ -10,11 +10,12 @@ from remit.events.transitions import InspectionRequest, Note, TransitionKind
 from ..checks.envelope import envelope_faults, foreign_parts, stale_parts
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
-from ..limits import bookable, cost_of
+from ..checks.secrets import secret_rules
+from ..limits import bookable, cost_of, settle
 from ..recovery import Failure
 from ..state import Attempt, Running, Task
 from .ending import end_attempt
-from .judging import judge_result
+from .judging import judge_result, quarantine_attempt
 from .unit import Unit
 
 
@@ -36,6 +37,12 @@ def on_result(unit: Unit, event: Result) -> None:
 
 
 def _current(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
+    if rules := secret_rules(event):
+        usage = _usage(event)
+        quarantine_attempt(
+            unit, task, usage, "secret_found", f"the result holds what looks like a secret: {', '.join(rules)}"
+        )
+        return
     body = event.result
     if body is None:
         _malformed(unit, event, task)
@@ -101,7 +108,8 @@ def _late(unit: Unit, event: Result, attempt: Attempt) -> None:
         _note(unit, event, TransitionKind.STALE, differs)
         return
     difference = cost_of(usage, attempt.price) - attempt.booked_gbp
-    note = Note(event_id=event.event_id, differs=differs, usage=usage, cost_gbp=difference)
+    overrun = settle(attempt, usage).overrun
+    note = Note(event_id=event.event_id, differs=differs, usage=usage, cost_gbp=difference, overrun=overrun)
     _note(unit, event, TransitionKind.LATE_USAGE, differs, note)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from remit.codec import encode
 from remit.events.base import Usage
 from remit.events.inputs import ErrorClass, Inspection, InspectionKind, Malformed
 from remit.events.service import DispatchKind
@@ -266,3 +267,20 @@ def test_a_blocked_reason_names_its_own_class(lab: Lab, reason: str, error_class
     (ended,) = lab.result(offer, body)
     assert ended.ending is not None
     assert ended.ending.faults == ("error_class does not go with status and blocked_reason",)
+
+
+@pytest.mark.parametrize("place", ["output", "message", "case"])
+def test_a_secret_in_the_words_of_a_result_quarantines_and_is_not_copied(lab: Lab, place: str) -> None:
+    """REDACT-2: what a foreign writer let through stops the workflow; no transition repeats it."""
+    secret = "ghp_" + "a1B2" * 9
+    offer = lab.start("code")
+    body = bodies.good(offer, lab)
+    leaked = {
+        "output": lambda: replace(body, output=json.dumps({"revision": secret})),
+        "message": lambda: replace(body, message=f"pushed with {secret}"),
+        "case": lambda: replace(body, evidence=tuple(replace(e, passed_cases=(secret,)) for e in body.evidence)),
+    }[place]()
+    found = lab.result(offer, leaked)
+    assert (found[-1].kind.value, found[-1].reason) == ("workflow_quarantined", "secret_found")
+    assert lab.workflow.status.value == "quarantined"
+    assert secret.encode() not in b"".join(encode("transitions", each) for each in lab.history)
