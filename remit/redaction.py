@@ -15,6 +15,7 @@ from remit.redaction_rules import MARK, RULES, TRIGGERS, Rule, is_count, vocabul
 
 _LEAST = 6  # characters of a known value; a shorter one stands in too many innocent words
 _PASSES = 8  # until nothing changes; real text takes two
+SHAPES = frozenset({"pem", "jwt", "provider"})
 _SHORT = 256  # characters up to which a pattern is as quick as a look for its words
 _NESTED = 8  # levels of JSON inside a string of JSON
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
@@ -58,6 +59,16 @@ class Redactor:
         found: set[str] = set()
         self._text(text, 0, found)
         return sorted(found)
+
+    def shapes(self, text: str) -> list[str]:
+        """Names of the rules whose shape alone tells a secret: keys of providers, PEM, JWT, known values; sorted.
+
+        For source code, where a name such as `token = make_token()` is no secret.
+        """
+        known = ["known"] if self._known is not None and self._known.search(text) else []
+        lowered = _lower(text)
+        telling = (rule for rule in RULES if rule.name in SHAPES)
+        return known + sorted(rule.name for rule in telling if _spans(rule, text if rule.keeps_case else lowered))
 
     def _text(self, text: str, level: int, found: set[str]) -> str:
         if level < _NESTED and (parsed := _json(text)) is not None:

@@ -130,7 +130,8 @@ class Attempt:
             return None
         start = base.reference.rpartition(":")[2]
         ref = attempt_ref(job.dispatch.workflow_id, str(job.dispatch.attempt_id))
-        return settle(self._bench.repository(base.location), job.ground.workspace, start, inputs.trailers(job), ref)
+        repository = self._bench.repository(base.location)
+        return settle(repository, job.ground.workspace, start, inputs.trailers(job), ref, redactor=self._bench.redactor)
 
     def _keep(self, data: bytes) -> ArtefactRef:
         return self._bench.store.put(self._bench.redactor.data(data))

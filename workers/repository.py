@@ -59,6 +59,11 @@ class Repository:
         """The patch between two commits."""
         return git(self._bare, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", base, revision)
 
+    def history(self, base: str, revision: str) -> bytes:
+        """Messages and patches of all commits that `revision` has and `base` has not."""
+        shown = ("--no-ext-diff", "--no-textconv", "--no-color", "--format=%an %ae%n%B", "-p", "-m")
+        return git(self._bare, "log", *shown, revision, f"^{base}")
+
     def commits(self, base: str, revision: str) -> list[str]:
         """The commits that `revision` has and `base` has not, parents first."""
         return line(self._bare, "rev-list", "--reverse", "--topo-order", revision, f"^{base}").split()

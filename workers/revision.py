@@ -6,6 +6,9 @@ Only this role imports it.
 from dataclasses import dataclass
 from pathlib import Path
 
+from remit.errors import WorkspaceError
+from remit.redaction import Redactor
+
 from .repository import Repository
 
 
@@ -18,11 +21,18 @@ class Revision:
     told: str
 
 
-def settle(repository: Repository, workspace: Path, base: str, trailers: dict[str, str], ref: str) -> Revision | None:
-    """Take the workspace's HEAD, see to the trailers of each new commit, and push it; None when HEAD did not move."""
+def settle(
+    repository: Repository, workspace: Path, base: str, trailers: dict[str, str], ref: str, *, redactor: Redactor
+) -> Revision | None:
+    """Take the workspace's HEAD, see to the trailers of each new commit, and push it; None when HEAD did not move.
+
+    Raises WorkspaceError when a commit holds a secret: it can't be redacted without becoming another commit.
+    """
     head = repository.take(workspace)
     if head == base:
         return None
+    if rules := redactor.shapes(repository.history(base, head).decode(errors="replace")):
+        raise WorkspaceError(f"nothing was pushed: a commit holds what looks like a secret ({', '.join(rules)})")
     commit = _with_trailers(repository, base, head, trailers)
     repository.push(commit, ref)
     return Revision(commit=commit, base=base, told=head)

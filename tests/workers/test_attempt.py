@@ -303,3 +303,26 @@ def test_an_offer_for_another_worker_is_left_alone(rig: Rig, tmp_path: Path) -> 
         mine = rig.send(offer_of(handout(), token=6))
         rig.result(mine)
     assert [each.attempt_id for each in rig.leases(LeaseKind.CLAIM)] == [mine.attempt_id]
+
+
+@pytest.mark.parametrize(
+    "secret", ["ghp_" + "a1B2" * 9, "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"]
+)
+def test_a_commit_with_a_secret_is_not_pushed(rig: Rig, tmp_path: Path, secret: str) -> None:
+    """A commit can't be redacted, so one that holds a secret stays where it is, even if a later one takes it out."""
+    source = tmp_path / "source"
+    base = repository(source, TESTS)
+    given = handout({"revision": OutputKind.REVISION}, (check("committed", EvidenceKind.REVISION),), {}, {})
+    leak = f"""
+import pathlib, subprocess
+pathlib.Path("key.txt").write_text({secret!r})
+for words in ("add key.txt", "commit -q -m add", "rm -q key.txt", "commit -q -m remove"):
+    subprocess.run(["git", *words.split()], check=True)
+"""
+    with rig.working(script(tmp_path, leak)):
+        offer = rig.send(offer_of(given, (git_input(source, base),)))
+        body = rig.result(offer).result
+    assert body is not None
+    assert body.status is ResultStatus.FAILED
+    assert "a commit holds what looks like a secret" in (body.message or "")
+    assert git(source, "for-each-ref", "refs/remit") == ""
