@@ -5,8 +5,8 @@ key doesn't hash to is skipped too: read across partitions its place in history 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from remit.codec import decode
 from remit.errors import CodecError, UnknownSchemaError
@@ -24,8 +24,10 @@ MISPLACED = "misplaced"
 CONTRACT_UNREADABLE = "contract_unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+_SHARDED = frozenset(topic.value for topic in SHARDED)
+
+
+class Read(NamedTuple):
     """A record and what it holds: an event, or the reason why there is none."""
 
     record: Recorded
@@ -34,7 +36,10 @@ class Read:
 
 
 def read(records: Iterable[Recorded], partitions: int) -> Iterator[Read]:
-    """Each record with its event; `partitions` is the agreed count of the sharded topics."""
+    """Each record with its event, one at a time; `partitions` is the agreed count of the sharded topics.
+
+    Whoever takes them keeps none: thousands of events held at once cost more than their decoding.
+    """
     for record in records:
         try:
             event = decode(record.topic, record.value)
@@ -47,7 +52,7 @@ def read(records: Iterable[Recorded], partitions: int) -> Iterator[Read]:
 
 
 def _placed(record: Recorded, event: Event, partitions: int) -> bool:
-    if record.topic not in SHARDED:
+    if record.topic not in _SHARDED:
         return True
     if isinstance(event, Transition) and event.kind is TransitionKind.DEAD_LETTERED:
         return record.key == shard_key(record.partition)

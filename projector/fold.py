@@ -5,27 +5,26 @@ behind a newer is ignored; a fork or a gap freezes that key.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
-from typing import Any
-
-import msgspec
+from typing import NamedTuple
 
 from remit.events.base import Event
 from remit.events.inputs import Decision
 from remit.events.service import DeadLetter, Policy
 from remit.events.transitions import Transition
 from remit.log.protocols import Partition, Recorded
+from remit.topics import Topic
 
 from . import rows
 from .decoding import CONTRACT_UNREADABLE, Read, skipped
 from .rows_contract import ContractUnreadableError
-from .tables import Row, Values, reduce
+from .rows_evidence import text
+from .tables import Gathered, Row, Values
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NamedTuple):
     """The guard of one key of transitions."""
 
     sequence: int = 0
@@ -46,21 +45,30 @@ class Progress:
     newest_at: datetime | None = None
 
 
+Place = tuple[str, int]
+"""A stream, and a sequence in it."""
+
+
 @dataclass(frozen=True)
 class Facts:
-    """What the database holds of what a batch is about; `ids` are event ids by stream and sequence."""
+    """What the database holds of what a batch is about."""
 
     progress: Mapping[Partition, Progress] = field(default_factory=dict)
     streams: Mapping[str, Stream] = field(default_factory=dict)
-    ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    ids: Mapping[Place, str | None] = field(default_factory=dict)  # event ids of stored transitions, where asked for
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one commit writes: rows by table, without a repeated key, and how far each partition was read."""
+    """What one commit writes: rows by table, without a repeated key, and how far each partition was read.
+
+    Where `unknown` names places, the facts were too few: fold again with the ids of the transitions stored there.
+    """
 
     rows: Mapping[str, list[Values]]
     progress: Mapping[Partition, Progress]
+    streams: Mapping[str, Stream]
+    unknown: frozenset[Place]
 
 
 class Verdict(Enum):
@@ -85,16 +93,36 @@ def judge(stream: Stream, event: Transition, known: str | None) -> Verdict:
 
 def counted(stream: Stream, event: Transition, verdict: Verdict) -> Stream:
     """The guard after that verdict."""
+    sequence, generation, conflict, repeats, outdated, conflicts = stream
     match verdict:
         case Verdict.NEXT:
-            return replace(stream, sequence=event.sequence, generation=event.writer.generation)
+            return Stream(event.sequence, event.writer.generation, conflict, repeats, outdated, conflicts)
         case Verdict.REPEAT:
-            return replace(stream, repeats=stream.repeats + 1)
+            return Stream(sequence, generation, conflict, repeats + 1, outdated, conflicts)
         case Verdict.OUTDATED:
-            return replace(stream, outdated=stream.outdated + 1)
+            return Stream(sequence, generation, conflict, repeats, outdated + 1, conflicts)
         case Verdict.CONFLICT:
-            first = event.sequence if stream.conflict_sequence is None else stream.conflict_sequence
-            return replace(stream, conflict_sequence=first, conflicts=stream.conflicts + 1)
+            first = event.sequence if conflict is None else conflict
+            return Stream(sequence, generation, first, repeats, outdated, conflicts + 1)
+
+
+class _Mark:
+    """How far one partition is read while a batch is folded."""
+
+    __slots__ = ("newest_at", "next_offset", "records", "skipped")
+
+    def __init__(self, before: Progress) -> None:
+        self.next_offset, self.records = before.next_offset, before.records
+        self.skipped, self.newest_at = before.skipped, before.newest_at
+
+    def advance(self, record: Recorded) -> None:
+        self.next_offset = record.offset + 1
+        self.records += 1
+        if self.newest_at is None or record.appended_at > self.newest_at:
+            self.newest_at = record.appended_at
+
+    def progress(self) -> Progress:
+        return Progress(self.next_offset, self.records, self.skipped, self.newest_at)
 
 
 class _Folding:
@@ -102,64 +130,68 @@ class _Folding:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.progress = dict(facts.progress)
+        self.marks: dict[Partition, _Mark] = {}
         self.streams: dict[str, Stream] = {}
-        self.ids: dict[tuple[str, int], str] = dict(facts.ids)
+        self.ids: dict[Place, str] = {}
+        self.unknown: set[Place] = set()
+        self.gathered = Gathered()
 
-    def rows(self, reads: Iterable[Read]) -> Iterator[Row]:
-        for each in reads:
-            partition = each.record.source
-            before = self.progress.get(partition, Progress())
-            if each.record.offset < before.next_offset:
-                continue  # read before: its rows came in the same commit as this position
-            made = list(self._rows_of(each))
-            self.progress[partition] = _advanced(before, each.record, any(row.table == "skipped" for row in made))
-            yield from made
+    def take(self, each: Read) -> None:
+        mark = self._mark(each.record)
+        if each.record.offset < mark.next_offset:
+            return  # read before: its rows came in the same commit as this position
+        mark.advance(each.record)
+        for table, values in self._rows(each):
+            if table == "skipped":
+                mark.skipped += 1
+            self.gathered.add(table, values)
 
-    def _rows_of(self, each: Read) -> Iterator[Row]:
+    def _mark(self, record: Recorded) -> _Mark:
+        partition = record.source
+        if (mark := self.marks.get(partition)) is None:
+            mark = self.marks[partition] = _Mark(self.facts.progress.get(partition, Progress()))
+        return mark
+
+    def _rows(self, each: Read) -> Iterator[Row]:
         if each.event is None:
-            yield skipped(each.record, each.fault or "")
-        elif isinstance(each.event, Transition):
-            yield from self._let_in(each.record, each.event)
-        else:
-            yield from _other(each.record, each.event)
+            return iter((skipped(each.record, each.fault or ""),))
+        if isinstance(each.event, Transition):
+            return self._let_in(each.record, each.event)
+        return _other(each.record, each.event)
 
     def _let_in(self, record: Recorded, event: Transition) -> Iterator[Row]:
         name = rows.stream_of(record)
-        stream = self.streams.get(name) or self.facts.streams.get(name, Stream())
-        verdict = judge(stream, event, self.ids.get((name, event.sequence)))
+        stream = self.streams.get(name) or self.facts.streams.get(name) or Stream()
+        known = self._known((name, event.sequence)) if event.sequence <= stream.sequence else None
+        verdict = judge(stream, event, known)
         self.streams[name] = counted(stream, event, verdict)
-        if verdict is Verdict.NEXT:
-            self.ids[name, event.sequence] = str(event.event_id)
-            yield from _of_transition(record, event)
+        if verdict is not Verdict.NEXT:
+            return iter(())
+        self.ids[name, event.sequence] = event_id = text(event.event_id)
+        return _of_transition(record, event, event_id)
 
-    def guards(self) -> Iterator[Row]:
+    def _known(self, place: Place) -> str | None:
+        if place in self.ids:
+            return self.ids[place]
+        if place not in self.facts.ids:
+            self.unknown.add(place)
+        return self.facts.ids.get(place)
+
+    def batch(self) -> Batch:
         for name, stream in self.streams.items():
-            yield Row("streams", {"stream": name} | _columns(stream))
+            self.gathered.add("streams", {"stream": name, **stream._asdict()})
+        progress = {**self.facts.progress, **{at: mark.progress() for at, mark in self.marks.items()}}
+        return Batch(self.gathered.by_table(), progress, self.streams, frozenset(self.unknown))
 
 
-def _columns(stream: Stream) -> dict[str, Any]:
-    return {
-        "sequence": stream.sequence,
-        "generation": stream.generation,
-        "conflict_sequence": stream.conflict_sequence,
-        "repeats": stream.repeats,
-        "outdated": stream.outdated,
-        "conflicts": stream.conflicts,
-    }
-
-
-def _of_transition(record: Recorded, event: Transition) -> Iterator[Row]:
+def _of_transition(record: Recorded, event: Transition, event_id: str) -> Iterator[Row]:
     try:
-        yield from list(rows.transition(record, event))
+        # Before the first row: what it says of statuses holds, only the contract's own columns stay empty.
+        contract = rows.contract_of(event)
     except ContractUnreadableError:
-        # What it says of statuses still holds; only the contract's own columns stay empty.
         yield skipped(record, CONTRACT_UNREADABLE)
-        yield from rows.transition(record, _without_contract(event))
-
-
-def _without_contract(event: Transition) -> Transition:
-    return msgspec.structs.replace(event, contract=None)
+        contract = None
+    yield from rows.transition(record, event, event_id, contract)
 
 
 def _other(record: Recorded, event: Event) -> Iterator[Row]:
@@ -174,22 +206,14 @@ def _other(record: Recorded, event: Event) -> Iterator[Row]:
             return  # contracts, results, inspections, receipts, workers: transitions carry what a view shows of them
 
 
-def _advanced(before: Progress, record: Recorded, was_skipped: bool) -> Progress:
-    newest = record.appended_at if before.newest_at is None else max(before.newest_at, record.appended_at)
-    return Progress(record.offset + 1, before.records + 1, before.skipped + was_skipped, newest)
-
-
 def fold(reads: Iterable[Read], facts: Facts) -> Batch:
     """What the records add to what the database holds."""
     folding = _Folding(facts)
-    made = list(folding.rows(reads))
-    return Batch(reduce([*made, *folding.guards()]), folding.progress)
-
-
-def streams_of(reads: Iterable[Read]) -> dict[str, list[int]]:
-    """The streams that a batch is about, each with the sequences it brings: what `Facts` must be looked up for."""
-    wanted: dict[str, list[int]] = {}
     for each in reads:
-        if isinstance(each.event, Transition):
-            wanted.setdefault(rows.stream_of(each.record), []).append(each.event.sequence)
-    return wanted
+        folding.take(each)
+    return folding.batch()
+
+
+def streams_of(records: Iterable[Recorded]) -> frozenset[str]:
+    """The streams that a batch may be about: what `Facts` must be looked up for."""
+    return frozenset(rows.stream_of(record) for record in records if record.topic == Topic.TRANSITIONS)

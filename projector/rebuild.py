@@ -14,9 +14,8 @@ from remit.log.protocols import Log, Partition, Reader, Recorded
 from remit.reading import ViewFiles, open_copy
 
 from . import positions
+from .batches import batch_of
 from .compare import Difference, compare, digest
-from .decoding import read
-from .fold import fold, streams_of
 from .publish import copy_by_child, copy_whole
 from .service import LIMIT, only_one
 from .store import Store
@@ -98,8 +97,7 @@ def _fill(
 
 
 def _commit(store: Store, records: list[Recorded], at: Mapping[Partition, int], count: int) -> None:
-    reads = list(read(records, count))
-    store.commit(fold(reads, store.facts(streams_of(reads))), at)
+    store.commit(batch_of(store, records, count), at)
 
 
 def _reachable(reader: Reader, targets: Mapping[Partition, int]) -> Mapping[Partition, int]:

@@ -2,34 +2,32 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from remit.events.base import Amounts, Usage
-from remit.events.transitions import Dispatched, Settlement, Transition, TransitionKind
+from remit.events.transitions import Dispatched, Transition, TransitionKind
 
-from .rows_evidence import subject_text
-from .tables import Row
+from .rows_evidence import subject_text, text
+from .tables import Row, Values, said
 
 NOTHING = Amounts(cost_gbp=Decimal(0), tokens=0, tool_calls=0)
 GIVEN_BACK = frozenset({TransitionKind.OFFER_DECLINED, TransitionKind.OFFER_EXPIRED})
 ACCEPTED = "accepted"
 
 
-def rows(event: Transition) -> Iterator[Row]:
-    """Rows of the attempt that a transition is about, of its routes, and of what it books."""
-    if event.attempt_id is not None:
-        yield from _attempt(event)
+def rows(names: Values, event: Transition, attempt: str) -> Iterator[Row]:
+    """Rows of the attempt that a transition is about, and of its routes."""
+    part = {**_dispatch(event), **_claim(event), **_request(event), **_ending(event), **_held(event)}
+    if part:
+        about = {
+            "task_id": event.task_id,
+            "worker_id": event.worker_id,
+            "round": event.round,
+            "fencing_token": event.fencing_token,
+        }
+        yield Row("attempts", said({"attempt_id": attempt, **names, **about, **part}))
     if event.dispatch is not None:
-        yield from _routes(event, event.dispatch)
-    yield from _booking(event)
-
-
-def _attempt(event: Transition) -> Iterator[Row]:
-    said = {**_dispatch(event), **_claim(event), **_request(event), **_ending(event), **_held(event)}
-    if said:
-        names = {"attempt_id": str(event.attempt_id), "tenant_id": event.tenant_id, "workflow_id": event.workflow_id}
-        about = {"task_id": event.task_id, "worker_id": event.worker_id, "round": event.round}
-        yield Row("attempts", names | about | {"fencing_token": event.fencing_token} | said)
+        yield from _routes(names, event, event.dispatch, attempt)
 
 
 def _dispatch(event: Transition) -> dict[str, Any]:
@@ -38,7 +36,7 @@ def _dispatch(event: Transition) -> dict[str, Any]:
     return {
         "status": "offered",
         "attempt": offer.attempt,
-        "incarnation": str(offer.incarnation),
+        "incarnation": text(offer.incarnation),
         "pool": offer.pool,
         "contract_sha256": offer.contract_sha256,
         "queued_at": offer.queued_at,
@@ -59,7 +57,7 @@ def _claim(event: Transition) -> dict[str, Any]:
     return {
         "status": "running",
         "attempt": claim.attempt,
-        "incarnation": str(claim.incarnation),
+        "incarnation": text(claim.incarnation),
         "claimed_at": event.decided_at,
         "deadline_at": claim.deadline_at,
     }
@@ -80,28 +78,30 @@ def _request(event: Transition) -> dict[str, Any]:
 def _ending(event: Transition) -> dict[str, Any]:
     ended = {"status": "ended", "ended_at": event.decided_at}
     if event.kind in GIVEN_BACK:
-        return ended | {"outcome": event.kind.value.removeprefix("offer_")}
+        return ended | {"outcome": event.kind.removeprefix("offer_")}
     if (accepted := event.accepted) is not None:
         subject = subject_text(accepted.subject)
         return ended | {"outcome": ACCEPTED, "first_pass": accepted.first_pass, "subject": subject}
     if (ending := event.ending) is not None:
         return ended | {
             "outcome": ending.outcome,
-            "error_class": ending.error_class.value,
-            "faults": list(ending.faults),
-            "recovery": ending.recovery.value,
+            "error_class": ending.error_class,
+            "faults": ending.faults,
+            "recovery": ending.recovery,
             "recovery_reason": ending.recovery_reason,
             "rework_task": ending.rework_task,
             "not_before": ending.not_before,
         }
     if event.settlement is not None and event.kind is not TransitionKind.RESERVATION_RELEASED:
-        return ended | {"outcome": event.stop.stop_reason.value if event.stop else event.kind.value}
+        return ended | {"outcome": event.stop.stop_reason if event.stop else event.kind}
     return {}
 
 
 def _held(event: Transition) -> dict[str, Any]:
     """What stays held: said by a settlement, ended by a release or by usage that came late."""
-    if event.kind is TransitionKind.RESERVATION_RELEASED or _late_usage(event) is not None:
+    if event.kind is TransitionKind.RESERVATION_RELEASED or (
+        event.kind is TransitionKind.LATE_USAGE and event.note is not None
+    ):
         return _amounts("held", NOTHING)
     return _amounts("held", event.settlement.held) if event.settlement else {}
 
@@ -114,17 +114,16 @@ def _amounts(prefix: str, amounts: Amounts) -> dict[str, Any]:
     }
 
 
-def _routes(event: Transition, offer: Dispatched) -> Iterator[Row]:
+def _routes(names: Values, event: Transition, offer: Dispatched, attempt: str) -> Iterator[Row]:
     for ordinal, candidate in enumerate(offer.candidates, 1):
         yield Row(
             "routes",
             {
-                "tenant_id": event.tenant_id,
-                "workflow_id": event.workflow_id,
+                **names,
                 "sequence": event.sequence,
                 "ordinal": ordinal,
                 "task_id": event.task_id,
-                "attempt_id": str(event.attempt_id) if event.attempt_id else None,
+                "attempt_id": attempt,
                 "pool": offer.pool,
                 "worker_id": candidate.worker_id,
                 "chosen": candidate.worker_id == event.worker_id,
@@ -135,57 +134,57 @@ def _routes(event: Transition, offer: Dispatched) -> Iterator[Row]:
         )
 
 
-def _booking(event: Transition) -> Iterator[Row]:
+def booking(names: Values, event: Transition, attempt: str | None, cause: str | None) -> Row | None:
     """At most one row per transition, so that their sum is what was spent."""
-    if (said := _booked(event)) is None:
-        return
-    yield Row(
+    if (booked := _booked(event)) is None:
+        return None
+    return Row(
         "costs",
         {
-            "tenant_id": event.tenant_id,
-            "workflow_id": event.workflow_id,
+            **names,
             "sequence": event.sequence,
+            "kind": booked.kind,
             "task_id": event.task_id,
-            "attempt_id": str(event.attempt_id) if event.attempt_id else None,
+            "attempt_id": attempt,
             "worker_id": event.worker_id,
             "round": event.round,
+            "cost_gbp": booked.cost_gbp,
+            **_usage(booked.usage),
+            "overrun": booked.overrun,
             "minutes_spent": event.minutes_spent,
             "policy_sha256": event.policy_sha256,
             "booked_at": event.decided_at,
-            "cause_event_id": str(event.cause.event_id) if event.cause else None,
-            **said,
+            "cause_event_id": cause,
         },
     )
 
 
-def _booked(event: Transition) -> dict[str, Any] | None:
-    if event.settlement is not None and event.kind is not TransitionKind.RESERVATION_RELEASED:
-        return {"kind": "settlement", **_settled(event.settlement)}
-    if (late := _late_usage(event)) is not None:
-        return {"kind": "late_usage", **late}
+class _Booked(NamedTuple):
+    """What a transition books."""
+
+    kind: str
+    cost_gbp: Decimal
+    usage: Usage | None = None
+    overrun: bool | None = None
+
+
+def _booked(event: Transition) -> _Booked | None:
+    settlement, note = event.settlement, event.note
+    if settlement is not None and event.kind is not TransitionKind.RESERVATION_RELEASED:
+        return _Booked("settlement", settlement.cost_gbp, settlement.usage, settlement.overrun)
+    if event.kind is TransitionKind.LATE_USAGE and note is not None:
+        return _Booked("late_usage", note.cost_gbp or Decimal(0), note.usage)
     if event.minutes_spent is not None:
-        return {"kind": "minutes", "cost_gbp": Decimal(0)}
+        return _Booked("minutes", Decimal(0))
     return None
 
 
-def _settled(settlement: Settlement) -> dict[str, Any]:
-    return {"cost_gbp": settlement.cost_gbp, "overrun": settlement.overrun, **_usage(settlement.usage)}
-
-
-def _late_usage(event: Transition) -> dict[str, Any] | None:
-    note = event.note
-    if event.kind is not TransitionKind.LATE_USAGE or note is None:
-        return None
-    usage = _usage(note.usage) if note.usage is not None else {}
-    return {"cost_gbp": note.cost_gbp or Decimal(0), "overrun": None, **usage}
-
-
-def _usage(usage: Usage) -> dict[str, Any]:
+def _usage(usage: Usage | None) -> dict[str, Any]:
     return {
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "tool_calls": usage.tool_calls,
-        "worker_seconds": usage.worker_seconds,
-        "model": usage.model,
-        "estimated": usage.estimated,
+        "tokens_in": usage.tokens_in if usage else None,
+        "tokens_out": usage.tokens_out if usage else None,
+        "tool_calls": usage.tool_calls if usage else None,
+        "worker_seconds": usage.worker_seconds if usage else None,
+        "model": usage.model if usage else None,
+        "estimated": usage.estimated if usage else None,
     }

@@ -9,25 +9,14 @@ import msgspec
 from remit.contract.normal import Limits, Workflow, decode
 from remit.documents import parse
 from remit.errors import PolicyInvalidError
-from remit.events.transitions import ContractAccepted, Transition
+from remit.events.transitions import ContractAccepted, Transition, WorkflowGate
 from remit.policy.model import Prices
 
-from .tables import Row
+from .tables import Row, Values
 
 
 class ContractUnreadableError(ValueError):
     """The embedded contract is not a normal form that this build knows."""
-
-
-def rows(event: Transition) -> Iterator[Row]:
-    """Rows of the contract that a transition brings, and of the requirements it judges."""
-    names = {"tenant_id": event.tenant_id, "workflow_id": event.workflow_id}
-    if event.contract is not None:
-        yield from _contract(names, event.contract, readable(event.contract))
-    if event.gate is not None:
-        for each in event.gate.requirements:
-            judged = {"requirement_id": each.requirement_id, "held": each.held, "judged_at": event.decided_at}
-            yield Row("requirements", names | judged)
 
 
 def readable(accepted: ContractAccepted) -> Workflow:
@@ -38,9 +27,10 @@ def readable(accepted: ContractAccepted) -> Workflow:
         raise ContractUnreadableError(type(error).__name__) from None
 
 
-def _contract(names: dict[str, Any], accepted: ContractAccepted, contract: Workflow) -> Iterator[Row]:
+def rows(names: Values, accepted: ContractAccepted, contract: Workflow) -> Iterator[Row]:
+    """Rows of a contract that a transition brings."""
     version = {"contract_version": accepted.contract_version}
-    yield Row("workflows", names | version | _header(accepted, contract))
+    yield Row("workflows", {**names, **version, **_header(accepted, contract)})
     for ordinal, task in enumerate(contract.tasks.values(), 1):
         yield Row(
             "tasks",
@@ -54,7 +44,7 @@ def _contract(names: dict[str, Any], accepted: ContractAccepted, contract: Workf
                 "pool": task.pool,
                 "objective": task.objective,
                 "risk_class": task.risk_class,
-                "depends_on": list(task.depends_on),
+                "depends_on": task.depends_on,
                 **_budget(task.limits),
                 "max_attempts": task.limits.max_attempts,
                 "deadline_seconds": task.limits.deadline_seconds,
@@ -75,6 +65,13 @@ def _contract(names: dict[str, Any], accepted: ContractAccepted, contract: Workf
                 "tasks": sorted({check.task for check in requirement.checks}),
             },
         )
+
+
+def judged(names: Values, event: Transition, gate: WorkflowGate) -> Iterator[Row]:
+    """What the final gate found of each requirement."""
+    for each in gate.requirements:
+        found = {"requirement_id": each.requirement_id, "held": each.held, "judged_at": event.decided_at}
+        yield Row("requirements", {**names, **found})
 
 
 def _header(accepted: ContractAccepted, contract: Workflow) -> dict[str, Any]:

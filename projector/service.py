@@ -13,8 +13,7 @@ from remit.log.protocols import Log, Partition, Reader
 from remit.reading import ViewFiles
 
 from . import positions
-from .decoding import read
-from .fold import fold, streams_of
+from .batches import batch_of
 from .publish import Publisher
 from .store import Store, StoreBusyError
 
@@ -90,12 +89,10 @@ def step(reader: Reader, store: Store, assigned: list[Partition], count: int, pu
     """Take one batch from the log into the database; whether there was one."""
     # 1. Poll.
     records = reader.poll(LIMIT, WAIT_S)
-    # 2. Decode; what can't be used becomes a row of its own.
-    reads = list(read(records, count))
-    # 3. Fold, knowing what the database holds of these streams.
-    batch = fold(reads, store.facts(streams_of(reads)))
-    # 4. Commit rows and positions together: what is read again after a crash is what is not yet there.
+    # 2. Decode (what can't be used becomes a row of its own) and fold, knowing what the database holds of it.
+    batch = batch_of(store, records, count)
+    # 3. Commit rows and positions together: what is read again after a crash is what is not yet there.
     changed = store.commit(batch, {partition: reader.position(partition) for partition in assigned})
-    # 5. Tell the publisher.
+    # 4. Tell the publisher.
     publisher.note(changed=changed)
     return bool(records)

@@ -5,7 +5,6 @@ ever open the file: closing any descriptor of it would drop the lock that keeps 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -17,10 +16,12 @@ from remit.errors import RefusedError
 from remit.log.protocols import Partition
 
 from . import sql
-from .fold import Batch, Facts, Progress, Stream
+from .fold import Batch, Facts, Place, Progress, Stream
 from .tables import KEYED, ONCE, PROJECTION_VERSION, Keyed, Values
 
-_STREAM_COLUMNS = ", ".join(each.name for each in fields(Stream))
+_STREAM_COLUMNS = ", ".join(Stream._fields)
+REMEMBERED = 100_000
+"""Guards of streams kept in memory; beyond that they are read anew."""
 
 
 class StoreBusyError(RefusedError):
@@ -42,6 +43,7 @@ class Store:
         try:
             self._prepare()
             self._progress = self._read_progress()
+            self._streams: dict[str, Stream] = {}
         except BaseException:
             self._connection.close()
             raise
@@ -59,16 +61,20 @@ class Store:
         """How far each partition was read, as committed."""
         return self._progress
 
-    def facts(self, streams: Mapping[str, Sequence[int]]) -> Facts:
-        """What the fold must know of these streams, each named with the sequences that come."""
-        found = self._streams(streams)
-        repeated = [
-            (name, sequence)
-            for name, sequences in streams.items()
-            for sequence in sequences
-            if name in found and sequence <= found[name].sequence
-        ]
-        return Facts(self._progress, found, self._ids(repeated) if repeated else {})
+    def facts(self, streams: Iterable[str]) -> Facts:
+        """What the fold must know of these streams."""
+        if unknown := [name for name in streams if name not in self._streams]:
+            self._streams |= self._read_streams(unknown)
+        return Facts(self._progress, self._streams)
+
+    def ids(self, places: Iterable[Place]) -> dict[Place, str | None]:
+        """Event ids of the transitions that are stored there, for each place; None where there is none."""
+        wanted = dict.fromkeys(places)
+        query = """SELECT stream, sequence, event_id FROM transitions
+            JOIN (SELECT unnest(?) AS stream, unnest(?) AS sequence) AS wanted USING (stream, sequence)"""
+        columns = [[name for name, _ in wanted], [sequence for _, sequence in wanted]]
+        rows = self._connection.execute(query, columns).fetchall()
+        return {**wanted, **{(name, sequence): event_id for name, sequence, event_id in rows}}
 
     def commit(self, batch: Batch, positions: Mapping[Partition, int]) -> bool:
         """Write the batch's rows and the positions to go on from, in one transaction; whether anything changed."""
@@ -86,6 +92,7 @@ class Store:
             self._connection.execute("ROLLBACK")
             raise
         self._progress = progress
+        self._remember(batch.streams)
         return True
 
     def record_gaps(self, gaps: Iterable[Values]) -> None:
@@ -120,17 +127,15 @@ class Store:
         rows = self._connection.execute(query).fetchall()
         return {Partition(topic, number): Progress(*rest) for topic, number, *rest in rows}
 
-    def _streams(self, names: Iterable[str]) -> dict[str, Stream]:
+    def _remember(self, streams: Mapping[str, Stream]) -> None:
+        if len(self._streams) > REMEMBERED:
+            self._streams = {}
+        self._streams.update(streams)
+
+    def _read_streams(self, names: Iterable[str]) -> dict[str, Stream]:
         query = f"SELECT stream, {_STREAM_COLUMNS} FROM streams WHERE stream IN (SELECT unnest(?))"  # noqa: S608 - own names
         rows = self._connection.execute(query, [list(names)]).fetchall()
         return {name: Stream(*rest) for name, *rest in rows}
-
-    def _ids(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        query = """SELECT stream, sequence, event_id FROM transitions
-            JOIN (SELECT unnest(?) AS stream, unnest(?) AS sequence) AS wanted USING (stream, sequence)"""
-        columns = [[name for name, _ in wanted], [sequence for _, sequence in wanted]]
-        rows = self._connection.execute(query, columns).fetchall()
-        return {(name, sequence): event_id for name, sequence, event_id in rows}
 
     def _write(self, table: str, rows: Sequence[Values]) -> None:
         """Insert through Arrow, which is a hundred times faster than row by row; a keyed table's rows are joined."""
@@ -162,8 +167,10 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _arrow(rows: Sequence[Values], schema: pa.Schema) -> pa.Table:
-    columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
+    """Column by column: every row has all of them, in the table's order."""
+    columns = zip(*(row.values() for row in rows), strict=True)
+    arrays = [pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _moved(progress: Mapping[Partition, Progress], positions: Mapping[Partition, int]) -> dict[Partition, Progress]:

@@ -4,10 +4,13 @@ A keyed table's row is built from several transitions, each with a part of its c
 inside a batch (here) and a part with the stored row (the upsert that `store` makes of the same data).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
+
+from . import sql
 
 Values = Mapping[str, Any]
 
@@ -16,7 +19,10 @@ PROJECTION_VERSION = 1
 
 
 class Row(NamedTuple):
-    """A whole row of an appended table, or a part of a keyed one: column to value, left out = not said."""
+    """A whole row, every column in the table's order, or a part of a keyed table's.
+
+    A part leaves out what it doesn't say; a null is said only of a group's columns, which are said all together.
+    """
 
     table: str
     values: Values
@@ -26,8 +32,8 @@ class Row(NamedTuple):
 class Keyed:
     """A table with one row per key.
 
-    A column takes the newest value that is not null; one of `first` keeps its first; the columns of a group are
-    replaced together, nulls included, whenever the group's guard is said.
+    A column takes the newest value that is said; one of `first` keeps its first; the columns of a group are replaced
+    together, nulls included, with the group's guard, which is never null then.
     """
 
     key: tuple[str, ...]
@@ -35,9 +41,11 @@ class Keyed:
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
-    def grouped(self) -> frozenset[str]:
-        """The columns of all groups."""
-        return frozenset[str]().union(*self.groups.values())
+    def name(self) -> Callable[[Values], tuple[Any, ...]]:
+        """What takes the key out of a row or a part."""
+        if len(self.key) > 1:
+            return itemgetter(*self.key)
+        return lambda values: (values[self.key[0]],)
 
     def guard_of(self, column: str) -> str | None:
         """The guard of the group that a column belongs to."""
@@ -120,41 +128,48 @@ IDENTITY: Mapping[str, tuple[str, ...]] = {
 """What names a row, for every table."""
 
 
-def reduce(rows: Iterable[Row]) -> dict[str, list[Values]]:
-    """Rows per table, in which no key of a keyed table repeats.
+_BLANK: Mapping[str, dict[str, Any]] = {table: dict.fromkeys(sql.columns_of(table)) for table in KEYED}
+
+
+class Gathered:
+    """The rows of a batch by table, in which no key of a keyed table repeats; each row has every column in order.
 
     One multi-row upsert must never see a key twice: the database would keep the first and drop the later silently.
     """
-    joined: dict[str, dict[object, Values]] = {}
-    for row in rows:
-        of_table = joined.setdefault(row.table, {})
-        key = _key(row, len(of_table))
-        of_table[key] = _join(row, of_table.get(key))
-    return {table: list(of_table.values()) for table, of_table in joined.items()}
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._appended: dict[str, list[Values]] = {table: [] for table in APPENDED}
+        self._once: dict[str, dict[tuple[Any, ...], Values]] = {table: {} for table in ONCE}
+        self._keyed: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {table: {} for table in KEYED}
+
+    def add(self, table: str, values: Values) -> None:
+        """Take one more row, or join a part with what there is of its row."""
+        if (appended := self._appended.get(table)) is not None:
+            appended.append(values)
+        elif (rows := self._keyed.get(table)) is not None:
+            keyed = KEYED[table]
+            key = keyed.name(values)
+            if (row := rows.get(key)) is None:
+                row = rows[key] = _BLANK[table].copy()
+            join(keyed, row, values)
+        else:
+            self._once[table].setdefault(tuple(values[column] for column in ONCE[table]), values)
+
+    def by_table(self) -> dict[str, list[Values]]:
+        """All rows of the tables that have any."""
+        once = {table: list(rows.values()) for table, rows in self._once.items()}
+        keyed = {table: list[Values](rows.values()) for table, rows in self._keyed.items()}
+        return {table: rows for table, rows in {**self._appended, **once, **keyed}.items() if rows}
 
 
-def _key(row: Row, fresh: int) -> object:
-    columns = KEYED[row.table].key if row.table in KEYED else ONCE.get(row.table)
-    return fresh if columns is None else tuple(row.values[column] for column in columns)
+def join(keyed: Keyed, row: dict[str, Any], part: Values) -> None:
+    """Bring a later part into a row that has every column."""
+    if keyed.first and not keyed.first.isdisjoint(part):
+        part = {**part, **{column: row[column] for column in keyed.first if row[column] is not None}}
+    row.update(part)
 
 
-def _join(row: Row, before: Values | None) -> Values:
-    if before is None:
-        return row.values
-    if row.table in ONCE:
-        return before
-    return join(KEYED[row.table], before, row.values)
-
-
-def join(keyed: Keyed, before: Values, part: Values) -> Values:
-    """The row `before` with a later part of it."""
-    out = dict(before)
-    for column, value in part.items():
-        if value is None or column in keyed.grouped:
-            continue
-        if column not in keyed.first or out.get(column) is None:
-            out[column] = value
-    for guard, columns in keyed.groups.items():
-        if part.get(guard) is not None:
-            out.update((column, part.get(column)) for column in columns)
-    return out
+def said(values: Values) -> dict[str, Any]:
+    """A part without what it doesn't say."""
+    return {column: value for column, value in values.items() if value is not None}

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from projector.batches import batch_of
 from projector.compare import Difference, compare, digest
-from projector.decoding import read
-from projector.fold import fold, streams_of
 from projector.positions import start
 from projector.rebuild import build
 from projector.store import Store
@@ -29,9 +28,7 @@ def project(log: Log, path: Path, size: int = 1000) -> None:
 def take(reader: Reader, store: Store, partitions: Iterable[Partition], count: int, size: int) -> bool:
     """One batch; whether there was one."""
     records = reader.poll(size, 0.0)
-    reads = list(read(records, count))
-    batch = fold(reads, store.facts(streams_of(reads)))
-    store.commit(batch, {partition: reader.position(partition) for partition in partitions})
+    store.commit(batch_of(store, records, count), {partition: reader.position(partition) for partition in partitions})
     return bool(records)
 
 
