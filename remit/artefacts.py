@@ -73,6 +73,16 @@ class ArtefactStore:
             raise ArtefactError("an alias is letters, digits and . _ / -, and doesn't begin with sha256/")
         return f"{self._root}/aliases/{sha256(alias.encode())}"
 
+    def refuse_unreadable(self) -> None:
+        """Raise ArtefactError if the store can't be listed; one that holds nothing yet, its folder unmade, is fine."""
+        try:
+            self._fs.invalidate_cache()
+            self._fs.ls(self._root, detail=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ArtefactError(f"the artefact store can't be read: {type(error).__name__}") from error
+
     def _path(self, digest: str) -> str:
         return f"{self._root}/sha256/{digest[:2]}/{digest}"
 

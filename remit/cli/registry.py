@@ -9,7 +9,7 @@ COMMANDS = {
     "check": "remit.cli.check:check",
     "demo": "remit.cli.demo:demo",
     "dev": "remit.cli.dev:dev",
-    "doctor": "remit.cli.topics:doctor",
+    "doctor": "remit.cli.doctor:doctor",
     "down": "remit.cli.broker:down",
     "history": "remit.cli.workflows:history",
     "list": "remit.cli.query:list_",

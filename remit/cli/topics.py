@@ -1,20 +1,10 @@
-"""`remit topics` and `remit doctor`: the topics as agreed, and how a cluster's differ."""
-
-from dataclasses import asdict
+"""`remit topics`: the topics as agreed, created, mended and listed."""
 
 import click
 
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import json_option, print_json, print_table
 from remit.log.kafka.admin import TopicAdmin
-from remit.log.kafka.topology import PARTITIONS, PRESENCE, Deviation
-
-CREATE = "remit topics create"
-MEND = "remit topics create --mend"
-NO_MEND = (
-    "no command mends it: keys lie where the count put them. "
-    "Set REMIT_PARTITIONS to the count the log was made with, or start a new topic prefix"
-)
 
 
 @click.group()
@@ -51,30 +41,3 @@ def list_(invocation: Invocation, as_json: bool) -> None:
         print_json(rows)
     else:
         print_table(("topic", "partitions", *shown), rows)
-
-
-@click.command()
-@json_option
-@click.pass_context
-def doctor(context: click.Context, as_json: bool) -> None:
-    """Name every topic setting that is not as agreed, and what mends it. Exit 1 if there is one."""
-    found = TopicAdmin(context.ensure_object(Invocation).connected).deviations()
-    if as_json:
-        print_json([asdict(each) | {"mend": mending(each)} for each in found])
-    else:
-        _print_findings(found)
-    context.exit(1 if found else 0)
-
-
-def mending(deviation: Deviation) -> str:
-    """The command that mends it, or why none does."""
-    if deviation.setting == PRESENCE:
-        return CREATE
-    return NO_MEND if deviation.setting == PARTITIONS else MEND
-
-
-def _print_findings(found: tuple[Deviation, ...]) -> None:
-    for each in found:
-        click.echo(f"{each}\n  mend: {mending(each)}")
-    if not found:
-        click.echo("All topics are as agreed.")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, Message, Producer
@@ -26,10 +27,11 @@ TWO_YEARS_MS = 2 * 365 * 24 * 60 * 60 * 1000
 
 
 @pytest.fixture
-def settings(kafka: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(kafka: str, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A cluster whose topics of this test's prefix are all there, named by the environment too."""
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", kafka)
     monkeypatch.setenv("REMIT_TOPIC_PREFIX", prefix)
+    monkeypatch.setenv("REMIT_HOME", str(tmp_path))
     settings = load()
     created = TopicAdmin(settings).create(fixed_specs(prefix))
     assert len(created) == 12
@@ -107,9 +109,9 @@ def test_doctor_and_start_up_refuse_altered_topics(settings: Settings, capsys: p
         require_topics(settings)
     assert str(refused.value).splitlines() == [str(each) for each in expected]
     assert run(["doctor", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [(each["topic"], each["setting"], each["found"], each["required"]) for each in told] == [
-        (each.topic, each.setting, each.found, each.required) for each in expected
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert [(each["subject"], each["details"]) for each in told] == [
+        (each.topic, {"setting": each.setting, "found": each.found, "required": each.required}) for each in expected
     ]
     assert {each["mend"] for each in told} == {"remit topics create --mend"}
     assert run(["topics", "create", "--mend"]) == 0

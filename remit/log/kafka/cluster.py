@@ -80,6 +80,10 @@ class Cluster:
         """High watermarks, open transactions included; None while one is not known, LogError if it can't be."""
         return self._offsets(list(partitions), OffsetSpec.latest())
 
+    def stable_ends(self, partitions: Iterable[Partition]) -> dict[Partition, int] | None:
+        """Last stable offsets, the first of each partition that an open transaction hides; otherwise as `ends`."""
+        return self._offsets(list(partitions), OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+
     def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int] | None:
         """Earliest offsets held, likewise."""
         return self._offsets(list(partitions), OffsetSpec.earliest())
@@ -109,7 +113,12 @@ class Cluster:
             raise self.error(error.args[0], "the cluster does not answer") from error
         return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
 
-    def _offsets(self, partitions: Sequence[Partition], spec: OffsetSpec) -> dict[Partition, int] | None:
+    def _offsets(
+        self,
+        partitions: Sequence[Partition],
+        spec: OffsetSpec,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[Partition, int] | None:
         if not partitions:
             return {}
         try:
@@ -118,7 +127,7 @@ class Cluster:
                 self._admin.list_topics(self.prefix + topic, timeout=ANSWER_S)
             futures = self._admin.list_offsets(
                 {self.at(partition): spec for partition in partitions},
-                isolation_level=IsolationLevel.READ_UNCOMMITTED,
+                isolation_level=isolation,
                 request_timeout=ANSWER_S,
             )
             found = {self.of(named): future.result().offset for named, future in futures.items()}
