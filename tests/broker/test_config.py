@@ -43,7 +43,7 @@ def test_every_jar_is_pinned_once_and_kafka_is_of_one_version() -> None:
 
 def test_no_network_and_an_empty_cache_is_one_clear_error(tmp_path: Path) -> None:
     """It says what is missing and both ways out; the mirror's address, which may hold a password, is not shown."""
-    environ = {jars.CACHE_VARIABLE: str(tmp_path), jars.MIRROR_VARIABLE: "http://user:canary@127.0.0.1:1/maven2"}
+    environ = {jars.CACHE_VARIABLE: str(tmp_path), jars.MIRROR_VARIABLE: "http://user:canary@127.0.0.1:1/mirror"}
     with pytest.raises(BrokerError) as refused:
         jars.ensure_jars(_silent, environ)
     assert jars.MIRROR_VARIABLE in str(refused.value)
