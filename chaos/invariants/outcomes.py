@@ -1,0 +1,116 @@
+"""Outcomes: where workflows came to stand, that acceptance came once, on evidence at its subject, offers one each."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from chaos.history import History, Key
+from remit import ids
+from remit.events.service import DispatchKind
+from remit.events.transitions import StopReason, Transition, TransitionKind, WorkflowStatus
+from remit.subjects import subject_of
+
+NEVER = frozenset({StopReason.UNTRUSTED_STATE, StopReason.DECIDER_FAULT, StopReason.UNKNOWN})
+"""Stop reasons that no fault of processes, broker or store explains."""
+SUBMITTED = frozenset({TransitionKind.CONTRACT_ACCEPTED, TransitionKind.CONTRACT_REJECTED})
+
+
+def ended(history: History, submitted: list[Key]) -> list[str]:
+    """Every acknowledged workflow is accepted, stopped for a named reason, or with a named person."""
+    return [f"{'/'.join(key)}: {fault}" for key in submitted if (fault := _unexplained(history.workflows.get(key)))]
+
+
+def _unexplained(events: list[Transition] | None) -> str | None:
+    if not events or events[0].kind is not TransitionKind.CONTRACT_ACCEPTED:
+        return f"begins with {events[0].kind if events else 'nothing'}"
+    status = events[-1].workflow_status
+    stops = [event.stop for event in events if event.stop is not None]
+    if status is WorkflowStatus.ACCEPTED:
+        return None
+    if status is WorkflowStatus.STOPPED and stops and stops[-1].stop_reason not in NEVER:
+        return None
+    if status is WorkflowStatus.ESCALATED and stops and stops[-1].owner and stops[-1].stop_reason not in NEVER:
+        return None
+    return f"{status} since {events[-1].kind} {events[-1].task_id or ''} {events[-1].reason or ''}"
+
+
+def reasons(history: History) -> Counter[str]:
+    """How the workflows of a run stand, with the reason of those that were not accepted."""
+    found: Counter[str] = Counter()
+    for events in history.workflows.values():
+        status = events[-1].workflow_status
+        stops = [event.stop.stop_reason.value for event in events if event.stop is not None]
+        found[f"{status} ({stops[-1]})" if stops and status is not WorkflowStatus.ACCEPTED else status.value] += 1
+    return found
+
+
+def accepted_once(history: History, _submitted: list[Key]) -> list[str]:
+    """One contract, at most one acceptance of a workflow, one of each task and round, and none after the end."""
+    found = []
+    for key, events in history.workflows.items():
+        counts = Counter(_once(event) for event in events if _once(event))
+        found += [f"{'/'.join(key)}: {what} {count} times" for what, count in counts.items() if count > 1]
+        accepted = [event.workflow_status is WorkflowStatus.ACCEPTED for event in events]
+        if True in accepted and not all(accepted[accepted.index(True) :]):
+            found.append(f"{'/'.join(key)}: left its acceptance")
+        if (TransitionKind.WORKFLOW_ACCEPTED in {event.kind for event in events}) != (True in accepted):
+            found.append(f"{'/'.join(key)}: accepted without an acceptance")
+    return found
+
+
+def _once(event: Transition) -> str | None:
+    if event.kind is TransitionKind.RESULT_ACCEPTED:
+        return f"result_accepted {event.task_id} round {event.round}"
+    if event.kind in SUBMITTED or event.kind is TransitionKind.WORKFLOW_ACCEPTED:
+        return event.kind.value
+    return None
+
+
+def evidence(history: History, _submitted: list[Key]) -> list[str]:
+    """Every accepted result bears evidence of its own attempt at its own subject; every gate held."""
+    return [f"{'/'.join(key)}: {fault}" for key, events in history.workflows.items() for fault in _unevidenced(events)]
+
+
+def _unevidenced(events: list[Transition]) -> Iterator[str]:
+    offered = {event.attempt_id: event for event in events if event.dispatch is not None}
+    accepted: set[str] = set()
+    for event in events:
+        if event.accepted is not None:
+            accepted.add(event.task_id or "")
+            yield from _unbound(event, offered.get(event.attempt_id))
+        if event.gate is not None:
+            if not event.gate.requirements or not all(each.held for each in event.gate.requirements):
+                yield "accepted with a requirement that does not hold"
+            if not accepted:
+                yield "accepted without an accepted result"
+
+
+def _unbound(event: Transition, offer: Transition | None) -> Iterator[str]:
+    """What is wrong with the evidence of one accepted result."""
+    if event.accepted is None or offer is None or offer.dispatch is None:
+        yield f"{event.task_id} was accepted of an attempt that was never offered"
+        return
+    subject = subject_of(offer.dispatch.inputs)
+    speaking = [each for each in event.accepted.evidence if each.checks]
+    if f"report-{event.task_id}" not in {check for each in speaking for check in each.checks}:
+        yield f"{event.task_id} was accepted without evidence for its check"
+    for each in speaking:
+        bound = (each.attempt_id, each.task_id, each.worker_id, each.subject)
+        if bound != (event.attempt_id, event.task_id, offer.worker_id, subject):
+            yield f"{event.task_id}: evidence of another attempt, task, worker or subject"
+    stored = {output.artefact.sha256 for output in event.accepted.outputs if output.artefact}
+    if not {each.output.sha256 for each in speaking if each.output} <= stored:
+        yield f"{event.task_id}: evidence of an output that was not accepted"
+
+
+def offers(history: History, _submitted: list[Key]) -> list[str]:
+    """Each dispatched transition has exactly one offer on its pool's topic, and no offer comes from elsewhere."""
+    sent = Counter(each.event_id for each in history.dispatched if each.kind is DispatchKind.OFFER)
+    wanted = {
+        ids.dispatch_id(event.event_id, event.worker_id or ""): event
+        for _, event in history.transitions
+        if event.dispatch is not None
+    }
+    twice = [f"offer {each} was sent {count} times" for each, count in sent.items() if count > 1]
+    strays = [f"offer {each} belongs to no transition" for each in sent if each not in wanted]
+    missing = [f"{e.workflow_id}: sequence {e.sequence} has no offer" for i, e in wanted.items() if i not in sent]
+    return twice + strays + missing
