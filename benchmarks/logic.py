@@ -92,23 +92,22 @@ def product(workflows: int, transitions: list[Message] | None = None) -> float:
         writer = log.writer()
         worker = workload.InstantWorker(ArtefactStore(folder).put(workload.REPORT))
         writer.append([_policy(), worker.registration(), worker.liveness()])
-        waiting = iter(workload.submissions([f"w{number:07d}" for number in range(workflows)], ArtefactStore(folder)))
+        waiting = workload.submissions([f"w{number:07d}" for number in range(workflows)], ArtefactStore(folder))
         supervisor = Supervisor(log, "s1", ArtefactStore(folder), lambda: datetime.now(UTC))
         try:
-            return _run(supervisor, log, worker, waiting, workflows, transitions)
+            return _run(supervisor, log.loop, worker, waiting, transitions)
         finally:
             supervisor.close()
 
 
 def _run(
     supervisor: Supervisor,
-    log: "LoopLog",
+    loop: "Loop",
     worker: workload.InstantWorker,
-    waiting: Iterable[Message],
-    workflows: int,
+    waiting: Sequence[Message],
     transitions: list[Message] | None,
 ) -> float:
-    loop = log.loop
+    workflows = len(waiting)
     while not loop.serving:
         supervisor.turn(0.0)
     supervisor._inspector = InstantInspector(loop)  # type: ignore[assignment]  # noqa: SLF001 - looking is no logic
@@ -261,5 +260,3 @@ class InstantInspector:
 
     def close(self) -> None:
         """Nothing to close."""
-
-

@@ -4,7 +4,6 @@ It speaks Remit's events and nothing else: no spool, no workspace, no commands, 
 """
 
 import signal
-import sys
 import threading
 import time
 
@@ -51,4 +50,4 @@ def _offer(recorded: Recorded) -> Dispatch | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -42,9 +42,9 @@ prices:
 limits:
   max: {deadline_seconds: 86400, max_tokens: 1000000, max_tool_calls: 1000, max_cost_gbp: "100", max_attempts: 5,
     max_reworks: 5, max_tasks: 50, max_depth: 3, max_workers: 16, max_turns: 200}
-  default: {deadline_seconds: 3600, max_tokens: 60000, max_tool_calls: 200, max_cost_gbp: "5.00", max_attempts: 3,
+  default: {deadline_seconds: 3600, max_tokens: 60000, max_tool_calls: 200, max_cost_gbp: "5.00", max_attempts: 5,
     max_reworks: 2, max_tasks: 20, max_depth: 1, max_workers: 8, max_turns: 50}
-timeouts: {offer_seconds: 60, lease_seconds: 60, liveness_seconds: 600}
+timeouts: {offer_seconds: 60, lease_seconds: 4, renewal_seconds: 1, liveness_seconds: 600, grant_grace_seconds: 1}
 """
 
 
@@ -89,13 +89,13 @@ class InstantWorker:
 
     def registration(self) -> Message:
         """That it is there."""
-        said = {"kind": WorkerKind.REGISTERED, "slots": SLOTS}
-        return self._said(Worker, Topic.WORKERS, worker_id=WORKER, pool=POOL, **said)
+        kind = WorkerKind.REGISTERED
+        return self._said(Worker, Topic.WORKERS, worker_id=WORKER, pool=POOL, kind=kind, slots=SLOTS)
 
     def liveness(self) -> Message:
         """That it is alive."""
-        said = {"kind": LivenessKind.ALIVE, "free_slots": SLOTS}
-        return self._said(Liveness, Topic.LIVENESS, worker_id=WORKER, pool=POOL, **said)
+        kind = LivenessKind.ALIVE
+        return self._said(Liveness, Topic.LIVENESS, worker_id=WORKER, pool=POOL, kind=kind, free_slots=SLOTS)
 
     def claim(self, offer: Dispatch) -> Message:
         """That it takes an offer."""

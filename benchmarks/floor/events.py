@@ -42,7 +42,7 @@ _HEADERS = {topic: b"\0" + number.to_bytes(4, "big") for number, topic in enumer
 
 def new(kind: str, workflow_id: str, producer: str, now: int, **fields: Any) -> Event:  # noqa: ANN401 - plain values
     """An event with its envelope; `now` in microseconds."""
-    envelope = {"event_id": str(uuid4()), "tenant_id": "bench", "workflow_id": workflow_id, "producer": producer}
+    envelope: Event = {"event_id": str(uuid4()), "tenant_id": "bench", "workflow_id": workflow_id, "producer": producer}
     return {**envelope, "kind": kind, "occurred_at": now, **fields}
 
 

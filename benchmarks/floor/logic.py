@@ -25,7 +25,8 @@ class Logic:
             self._begin(event, following)
         elif topic == "leases":
             state = self._states[event["workflow_id"]]
-            state["tasks"][event["task_id"]] = "running"
+            if state["tasks"][event["task_id"]] == "offered":  # its result may have been read first
+                state["tasks"][event["task_id"]] = "running"
             following.transition(state, "claimed", event)
         elif topic == "results":
             self._result(event, following)
