@@ -10,6 +10,7 @@ RemitError
 ├── UnconfirmedError         exit 3: sent, but the outcome was not read; carries the id to ask by
 ├── CodecError               bytes or a record that break the schema; carries where
 │   └── UnknownSchemaError       written with a schema that this build doesn't know
+├── PolicyUnknownError       an open workflow pins a policy that this build can't read
 ├── TopologyError            topics of the cluster are not as agreed
 ├── LogError                 the log could not be read or written
 │   ├── FencedError              another writer owns this name or shard: drop all state
@@ -88,6 +89,10 @@ class CodecError(RemitError):
 
 class UnknownSchemaError(CodecError):
     """Written with a schema that this build's catalogue doesn't know; a newer build may read it."""
+
+
+class PolicyUnknownError(RemitError):
+    """An open workflow pins a policy that this build can't read; nothing was decided."""
 
 
 class TopologyError(RemitError):

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from remit.codec import decode
-from remit.errors import CodecError, PolicyInvalidError
+from remit.errors import CodecError, PolicyInvalidError, PolicyUnknownError
 from remit.events import service as events
 from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded
 from remit.policy import load
 from remit.policy.model import Policy, Pool
+from remit.policy.permissions import covers, is_grant
 from remit.topics import Topic
 
 from .routing import RISK, Alive, Registry
@@ -51,6 +52,20 @@ class Directory:
         self._take(self._reader.poll(POLL, 0.0))
         after = self.incarnations()
         return {worker_id for worker_id, incarnation in after.items() if before.get(worker_id) != incarnation}
+
+    def require(self, pinned: dict[str, str]) -> None:
+        """Raise PolicyUnknownError unless every policy is known that open workflows pin; `pinned`: hash -> a workflow.
+
+        Without it their inputs could not be decided, and passing them would lose them.
+        """
+        if not pinned.keys() <= self.policies.keys():
+            self._catch_up()
+        for sha, workflow in pinned.items():
+            if sha not in self.policies:
+                raise PolicyUnknownError(
+                    f"workflow {workflow} pins policy {sha[:12]}, which this build can't read from the log: "
+                    "run the build that it was applied with until its workflows have ended"
+                )
 
     def close(self) -> None:
         """Leave."""
@@ -139,12 +154,20 @@ def narrowed(worker: events.Worker, pool: Pool) -> events.Worker:
         pool=worker.pool,
         capabilities=_within(worker.capabilities, pool.capabilities),
         tools=_within(worker.tools, pool.tools),
-        permissions=worker.permissions or {name: tuple(each) for name, each in pool.permissions.items()},
+        permissions=_permitted(worker.permissions, pool),
         output_schemas=worker.output_schemas,
         risk_class=min(worker.risk_class, pool.risk_class, key=lambda each: RISK.get(each, 0)),
         price_entry=worker.price_entry,
         slots=worker.slots,
     )
+
+
+def _permitted(named: dict[str, tuple[str, ...]], pool: Pool) -> dict[str, tuple[str, ...]]:
+    """Of each resource that the pool has, what the registration names of the pool's grants, else all of them."""
+    return {
+        resource: tuple(each for each in named.get(resource, granted) if is_grant(each) and covers(granted, each))
+        for resource, granted in pool.permissions.items()
+    }
 
 
 def _within(named: tuple[str, ...], allowed: list[str]) -> tuple[str, ...]:

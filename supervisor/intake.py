@@ -22,7 +22,7 @@ from .decide import decide
 from .decide.quarantine import quarantine
 from .directory import Directory
 from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
-from .shard import Key, Shards
+from .shard import Key, Shards, key_of
 from .state import Running, State, Unborn, Workflow
 from .step import Step, Written, dead_letter, shard_note, written
 
@@ -119,7 +119,9 @@ class Intake:
             self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
 
     def decide(self, key: Key, item: Timer | Assignment, step: Step) -> int:
-        """Decide a timer or an assignment; how many transitions followed."""
+        """Decide a timer or an assignment; how many transitions followed, none for a frozen workflow."""
+        if key in self.shards.frozen:
+            return 0
         shard = partition_of(workflow_key(*key), self.partitions)
         return self._decide(key, item, self.clock(), shard, step)
 
@@ -211,15 +213,6 @@ class Intake:
         self.shards.note_decided(note)
         self.shards.counts["dead_letters"] += 1
         step.dead_letter(letter, note, shard)
-
-
-def key_of(recorded: Recorded) -> Key | None:
-    """The workflow that a record's key names; None if it names none."""
-    try:
-        tenant_id, slash, workflow_id = (recorded.key or b"").decode().partition("/")
-    except UnicodeDecodeError:
-        return None
-    return (tenant_id, workflow_id) if slash and ids.is_id(tenant_id) and ids.is_id(workflow_id) else None
 
 
 def _renewal(recorded: Recorded) -> events.Lease | None:

@@ -45,6 +45,11 @@ class LeaseBook:
             usage=event.usage or held.usage,
         )
 
+    def restart(self, attempt_id: UUID, at: datetime) -> None:
+        """Let a held lease run in full from here; what it told is kept."""
+        if (held := self._held.get(attempt_id)) is not None:
+            self._held[attempt_id] = replace(held, seen_at=max(held.seen_at, at), moved_at=max(held.moved_at, at))
+
     def get(self, attempt_id: UUID) -> Held | None:
         """The lease, if it is held."""
         return self._held.get(attempt_id)

@@ -13,7 +13,7 @@ from remit.events.service import Dispatch, DispatchKind, Grant, Offer
 from remit.events.transitions import Dispatched, Transition, TransitionKind
 from remit.policy.model import Policy
 
-from .state import Attempt, State, Workflow
+from .state import Attempt, State, Task, Workflow
 
 TOLD: dict[TransitionKind, DispatchKind] = {
     TransitionKind.OFFER_EXPIRED: DispatchKind.LEASE_LOST,
@@ -32,14 +32,17 @@ def outbox(state: State, transition: Transition, policy: Policy) -> tuple[Dispat
     if transition.kind is TransitionKind.DISPATCHED and transition.dispatch is not None and attempt is not None:
         offer = _offer(state, transition, transition.dispatch, attempt, policy)
         return (_dispatch(state, transition, DispatchKind.OFFER, attempt.pool, offer),)
-    kind = _told(transition)
+    kind = _told(transition, task)
     pool = state.contract.tasks[task.task_id].pool if task else None
     return (_dispatch(state, transition, kind, pool),) if kind and pool else ()
 
 
-def _told(transition: Transition) -> DispatchKind | None:
+def _told(transition: Transition, task: Task | None) -> DispatchKind | None:
     if transition.kind is TransitionKind.STALE and transition.reason == "late_claim":
-        return DispatchKind.LEASE_LOST
+        # A claim under a living attempt's id may be a stranger's: its holder must not be told to stop.
+        current = task.current() if task else None
+        lives = current is not None and current.attempt_id == transition.attempt_id
+        return None if lives else DispatchKind.LEASE_LOST
     if transition.kind is TransitionKind.ATTEMPT_FAILED and transition.reason == "superseded":
         return DispatchKind.CANCEL
     return TOLD.get(transition.kind)

@@ -45,6 +45,7 @@ class Supervisor:
         self._barrier: tuple[datetime, dict[Partition, int]] | None = None
         self._fencings: deque[datetime] = deque(maxlen=FENCINGS)
         self._warned = False
+        self._blind = False  # the log could not be looked at
 
     @property
     def shards(self) -> Shards | None:
@@ -66,7 +67,8 @@ class Supervisor:
     def turn(self, timeout: float = POLL_S) -> bool:
         """One round of the loop; whether the log answered. What breaks drops all state: the next turn takes over anew.
 
-        Raises HistoryGapError when history is gone, FencedError after three fencings in a minute.
+        Raises HistoryGapError when history is gone, PolicyUnknownError when a pinned policy can't be read, FencedError
+        after three fencings in a minute.
         """
         try:
             self._turn(timeout)
@@ -107,6 +109,7 @@ class Supervisor:
 
     def _take_over(self) -> None:
         shards = take_over(self._log, self._session, self._clock)
+        self._directory.require(shards.pinned())
         self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock)
         for key in shards.states:
             shards.remember(key, self._directory.incarnations(), self._directory.policies)
@@ -143,7 +146,12 @@ class Supervisor:
                 return
             inputs = [Partition(topic, shard) for topic in INPUTS for shard in self._session.shards]
             ends = self._session.ends(inputs)
+            self._blind = self._blind or ends is None
             if ends is None:
+                return
+            if self._blind:  # nobody could be heard meanwhile, so nobody's silence counts
+                self._blind = False
+                intake.shards.restart_leases(now)
                 return
             self._barrier = (now, ends)
         at, ends = self._barrier

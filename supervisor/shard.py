@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
+from remit import ids
 from remit.events.base import Usage
-from remit.events.transitions import Transition
+from remit.events.transitions import Transition, TransitionKind
+from remit.log.protocols import Recorded
 from remit.policy.model import Policy
 from remit.topics import partition_of, workflow_key
 
@@ -58,17 +60,28 @@ class Shards:
             self._read_note(transition, shard)
             return
         key = (transition.tenant_id, transition.workflow_id)
-        if key in self.frozen:
-            self.note_decided(transition)
+        if key not in self.frozen and not self._fold(key, transition):
             return
-        folded = fold(self.state(key), transition)
+        self.note_decided(transition)
+
+    def _fold(self, key: Key, transition: Transition) -> bool:
+        """Fold it, or freeze its workflow; False for one of an older writer, which counts for nothing."""
+        if transition.kind is TransitionKind.UNKNOWN:
+            self.freeze(key, "unknown_kind")
+            return True
+        try:
+            folded = fold(self.state(key), transition)
+        except Exception:
+            # A fault of ours, or a record that no decision of ours made: one workflow must not keep the others down.
+            log.exception("ALARM transition %d of %s/%s can't be folded", transition.sequence, *key)
+            self.freeze(key, "decider_fault")
+            return True
         self.counts[folded.verdict.value] += 1
         if folded.verdict is Verdict.CONFLICT:
             self.freeze(key, Verdict.CONFLICT.value)
         if folded.verdict is Verdict.FOLDED:
             self.states[key] = folded.state
-        if folded.verdict is not Verdict.IGNORED:
-            self.note_decided(transition)
+        return folded.verdict is not Verdict.IGNORED
 
     def _read_note(self, transition: Transition, shard: int) -> None:
         if transition.writer.generation >= self.generations[shard]:
@@ -86,6 +99,7 @@ class Shards:
     def freeze(self, key: Key, reason: str) -> None:
         """Decide nothing more for this workflow; an alarm."""
         self.frozen[key] = reason
+        self.queued.discard(key)
         log.error("ALARM %s/%s is frozen: %s", *key, reason)
 
     def is_decided(self, topic: str, partition: int, offset: int) -> bool:
@@ -104,7 +118,7 @@ class Shards:
         self.states[key] = state
         self.leases.forget(_attempts(before) - _attempts(state))
         self.load.change(_workflow(before), _workflow(state))
-        if isinstance(state, Workflow) and state.open and _has_queued(state):
+        if isinstance(state, Workflow) and state.open and key not in self.frozen and _has_queued(state):
             self.queued.add(key)
         else:
             self.queued.discard(key)
@@ -116,6 +130,14 @@ class Shards:
         for key, state in list(self.states.items()):
             del self.states[key]
             self.put(key, state)
+
+    def pinned(self) -> dict[str, str]:
+        """The policies that open workflows pin, each with one of these workflows."""
+        return {
+            state.policy_sha256: "/".join(key)
+            for key, state in self.states.items()
+            if isinstance(state, Workflow) and state.open and key not in self.frozen
+        }
 
     def claims(self) -> Iterator[tuple[int, Running]]:
         """Each running attempt with its shard."""
@@ -132,6 +154,11 @@ class Shards:
         for shard, phase in self.claims():
             told = phase.claim_offset >= firsts.get(shard, 0)
             self.leases.start(phase.attempt_id, at, Usage() if told else None)
+
+    def restart_leases(self, at: datetime) -> None:
+        """After a time in which nothing could be read, running leases start afresh: nobody could be heard."""
+        for _, phase in self.claims():
+            self.leases.restart(phase.attempt_id, at)
 
     def remember(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> None:
         """Put the workflow's next wait on the agenda."""
@@ -196,3 +223,12 @@ def _running(state: State | None) -> list[Running]:
 
 def _attempts(state: State | None) -> set[UUID]:
     return {phase.attempt_id for phase in _running(state)}
+
+
+def key_of(recorded: Recorded) -> Key | None:
+    """The workflow that a record's key names; None if it names none."""
+    try:
+        tenant_id, slash, workflow_id = (recorded.key or b"").decode().partition("/")
+    except UnicodeDecodeError:
+        return None
+    return (tenant_id, workflow_id) if slash and ids.is_id(tenant_id) and ids.is_id(workflow_id) else None

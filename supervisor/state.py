@@ -60,6 +60,7 @@ class AwaitingReview(msgspec.Struct, frozen=True, tag=True):
     questions: tuple[Question, ...]
     ask_until: datetime
     tries: int
+    asked: tuple[UUID, ...] = ()  # every request of these same questions, this one included
 
 
 class BackingOff(msgspec.Struct, frozen=True, tag=True):

@@ -15,10 +15,11 @@ from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded, Session
 from remit.topics import ANSWERED, INPUTS, SHARDED, Topic
 
-from .shard import Shards
+from .shard import Shards, key_of
 
 log = logging.getLogger("remit.supervisor")
 HUNG_AFTER = 30.0  # seconds: transaction timeout and 20 s more
+MAGIC = b"\x00"  # of the wire format
 T = TypeVar("T")
 
 
@@ -71,11 +72,19 @@ def _read(shards: Shards, recorded: Recorded) -> None:
     try:
         event = decode(recorded.topic, recorded.value)
     except CodecError as error:
-        shards.counts["undecodable"] += 1
-        log.critical("ALARM %s[%d]@%d is no transition: %s", recorded.topic, recorded.partition, recorded.offset, error)
+        _unreadable(shards, recorded, error)
         return
     if isinstance(event, Transition):
         shards.read(event, recorded.partition)
+
+
+def _unreadable(shards: Shards, recorded: Recorded, error: CodecError) -> None:
+    """A framed record is a newer build's: its workflow may have moved on and is frozen. Other bytes are nobody's."""
+    shards.counts["undecodable"] += 1
+    log.critical("ALARM %s[%d]@%d is no transition: %s", recorded.topic, recorded.partition, recorded.offset, error)
+    key = key_of(recorded)
+    if key is not None and (recorded.value or b"")[:1] == MAGIC:
+        shards.freeze(key, "unknown_schema")
 
 
 def _firsts(source: Log, inputs: list[Partition]) -> dict[Partition, int]:

@@ -9,6 +9,11 @@ _RANK = {"none": 0, "read-only": 1, "execute": 2, "read-write": 3}
 _NO_BRANCH = re.compile(r"(^|/)[./-]|\.\.|//|[./]$|\.lock(/|$)|@\{|^$")
 
 
+def is_grant(text: str) -> bool:
+    """Whether it is a grant at all; whoever registers may write anything."""
+    return text.startswith(_WRITE) or text in {"none", "read-only", "execute"}
+
+
 def covers(allowed: Iterable[str], grant: str) -> bool:
     """Whether any of the `allowed` grants is at least as wide as `grant`: none < read-only < execute < read-write.
 

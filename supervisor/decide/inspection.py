@@ -22,9 +22,12 @@ UNSEEN = frozenset({Verdict.UNREACHABLE, Verdict.TIMED_OUT, Verdict.UNKNOWN})
 
 
 def on_inspection(unit: Unit, event: Inspection) -> None:
-    """Judge the result that was asked about; an answer to another question changes nothing."""
+    """Judge the result that was asked about; an answer to another question changes nothing.
+
+    An answer may come after its questions were asked again: a whole one is as good as the newest.
+    """
     task = unit.workflow.tasks.get(event.task_id)
-    if task is None or not isinstance(task.phase, AwaitingReview) or task.phase.request_id != event.request_id:
+    if task is None or not isinstance(task.phase, AwaitingReview) or not _awaited(task.phase, event):
         unit.add(
             TransitionKind.STALE,
             task_id=event.task_id,
@@ -36,6 +39,11 @@ def on_inspection(unit: Unit, event: Inspection) -> None:
         _wait(unit, task, task.phase)
     else:
         _judge(unit, task, task.phase, event.answers)
+
+
+def _awaited(phase: AwaitingReview, event: Inspection) -> bool:
+    earlier = event.request_id in phase.asked and not _unseen(phase, event.answers)
+    return event.request_id == phase.request_id or earlier
 
 
 def _unseen(phase: AwaitingReview, answers: tuple[Answer, ...]) -> bool:

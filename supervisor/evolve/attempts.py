@@ -1,11 +1,13 @@
 """The folds of offers, claims and results: how an attempt begins, is looked at, and is accepted. Pure."""
 
+from uuid import UUID
+
 from msgspec.structs import replace
 
-from remit.events.transitions import Transition
+from remit.events.transitions import Transition, TransitionKind
 
 from .. import graph
-from ..state import Attempt, AwaitingReview, Completed, Offered, Queued, Running, Waiting, Workflow
+from ..state import Attempt, AwaitingReview, Completed, Offered, Queued, Running, Task, Waiting, Workflow
 from .parts import settled, task_of, with_attempt, with_tasks, without_offer
 
 
@@ -70,8 +72,15 @@ def inspection_requested(workflow: Workflow, transition: Transition) -> Workflow
         questions=request.questions,
         ask_until=request.ask_until,
         tries=request.tries,
+        asked=(*_asked_before(task, transition), transition.event_id),
     )
     return with_tasks(workflow, replace(with_attempt(task, replace(attempt, submissions=seen)), phase=phase))
+
+
+def _asked_before(task: Task, transition: Transition) -> tuple[UUID, ...]:
+    if transition.kind is TransitionKind.INSPECTION_RETRIED and isinstance(task.phase, AwaitingReview):
+        return task.phase.asked
+    return ()
 
 
 def result_accepted(workflow: Workflow, transition: Transition) -> Workflow:

@@ -31,12 +31,14 @@ class Inspector:
         self._producer = f"inspector/{name}"
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="inspect")
         self._asked: set[UUID] = set()
+        self._busy: set[UUID] = set()  # attempts whose questions lie or run here
 
     def ask(self, tenant_id: str, workflow_id: str, task_id: str, phase: AwaitingReview) -> None:
-        """Answer this request soon, unless it was asked already."""
-        if phase.request_id in self._asked:
+        """Answer this request soon, unless the same questions were asked already and still wait for their answer."""
+        if phase.request_id in self._asked or (phase.attempt_id in self._busy and len(phase.asked) > 1):
             return
         self._asked.add(phase.request_id)
+        self._busy.add(phase.attempt_id)
         self._pool.submit(self._answer, tenant_id, workflow_id, task_id, phase)
 
     def close(self) -> None:
@@ -68,3 +70,5 @@ class Inspector:
             # A fault here must not end the pool silently: the request is asked again when its time is over.
             log.exception("an inspection failed")
             self._asked.discard(phase.request_id)
+        finally:
+            self._busy.discard(phase.attempt_id)
