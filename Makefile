@@ -2,12 +2,15 @@
 
 PYTHON ?= python3
 DEFECT ?= expired
+SCALE  ?= 1
+ROUNDS ?= 3
+PARTS  ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-TYPED  := $(wildcard remit supervisor workers projector) tests
+TYPED  := $(wildcard remit supervisor workers projector benchmarks) tests
 
-.PHONY: demo test check up down lock
+.PHONY: demo test check up down lock bench
 
 demo: $(READY)  ## run the example workflow in the foreground: make demo DEFECT=none|expired|reused|stubborn
 	$(BIN)/remit demo --defect $(DEFECT)
@@ -21,6 +24,9 @@ check: $(READY)  ## style, types, import contracts, schema compatibility
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/remit schemas check
+
+bench: $(READY)  ## each figure beside its floor: make bench SCALE=0.1 ROUNDS=2 PARTS="logic pipeline"
+	$(BIN)/python -m benchmarks $(PARTS) --scale $(SCALE) --rounds $(ROUNDS)
 
 up: $(READY)  ## start the embedded broker
 	$(BIN)/remit up

@@ -24,13 +24,17 @@ _TEXTS = {
     "inspections": ["task_id", "attempt_id", "verdict"],
     "transitions": ["task_id", "worker_id", "attempt_id", "status", "document", "output", "cause_id"],
 }
-_NUMBERS = {"dispatches": ["fencing_token"], "leases": ["fencing_token"], "results": ["fencing_token"]}
+_NUMBERS: dict[str, list[str]] = {
+    "dispatches": ["fencing_token"],
+    "leases": ["fencing_token"],
+    "results": ["fencing_token"],
+}
 _NUMBERS["transitions"] = ["sequence", "version", "cause_partition", "cause_offset"]
 TOPICS = tuple(_TEXTS)
 
 
 def _schema(topic: str) -> Any:  # noqa: ANN401 - fastavro's own form
-    texts = [{"name": name, "type": "string"} for name in _ENVELOPE]
+    texts: list[Any] = [{"name": name, "type": "string"} for name in _ENVELOPE]
     texts += [{"name": name, "type": ["null", "string"], "default": None} for name in _TEXTS[topic]]
     numbers = [{"name": name, "type": "long", "default": 0} for name in ("occurred_at", *_NUMBERS.get(topic, ()))]
     return fastavro.parse_schema({"type": "record", "name": f"floor.{topic}", "fields": [*texts, *numbers]})

@@ -1,0 +1,44 @@
+"""The table that a run ends with, and the file it leaves. Pure but for that file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+LATEST = Path(__file__).with_name("latest.json")
+REACHES = {"pipeline": 0.5, "pipeline_16": 0.6, "solo": 0.6, "logic": 0.6, "replay": 0.6, "projection": 0.7}
+DURABILITY = {
+    "acks": "all",
+    "replicas": 1,
+    "fsync": "none per batch: Kafka's default leaves it to the operating system (flush.messages is not set)",
+    "transactions": "on, on both sides",
+}
+
+
+def ratios(found: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """The ratio of each key that was measured."""
+    return {key: round(float(found[key]["ratio"]), 3) for key in REACHES if key in found}
+
+
+def lines(found: dict[str, dict[str, Any]]) -> list[str]:
+    """One line per ratio: product, floor, ratio, reach, and whether it is reached."""
+    head = f"{'ratio':<12} {'product':>11} {'floor':>11} {'unit':<14} {'ratio':>6} {'reach':>6}  reached"
+    return [head, *(_line(key, found[key], reach) for key, reach in REACHES.items() if key in found)]
+
+
+def _line(key: str, one: dict[str, Any], reach: float) -> str:
+    said = "yes" if one["ratio"] >= reach else "no"
+    figures = f"{one['product']:>11,.1f} {one['floor']:>11,.1f} {one['unit']:<14}"
+    return f"{key:<12} {figures} {one['ratio']:>6.2f} {reach:>6.2f}  {said}{_beside(one)}"
+
+
+def _beside(one: dict[str, Any]) -> str:
+    same = f"; {one['ratio_same_events']:.2f} of the floor with the same events" if "ratio_same_events" in one else ""
+    stalls = sum(one.get("stalls", {}).get("product", ()))
+    return f"{same}; {stalls} results or leases were lost and retried" if stalls else same
+
+
+def write(found: dict[str, dict[str, Any]], about: dict[str, Any], file: Path = LATEST) -> None:
+    """Write all figures, with `ratios` by key."""
+    reached = {key: ratio >= REACHES[key] for key, ratio in ratios(found).items()}
+    document = {"ratios": ratios(found), "reached": reached, **about, "durability": DURABILITY, "figures": found}
+    file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
