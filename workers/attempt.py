@@ -12,7 +12,7 @@ from remit.errors import ArtefactError, EnvelopeInvalidError, RemitError, Worksp
 from remit.events.base import ArtefactRef, Usage
 from remit.events.inputs import ErrorClass, ResultBody, ResultStatus
 from remit.result import Envelope
-from remit.result.envelope import MAX_OUTPUT_BYTES, WorkerUsage
+from remit.result.envelope import MAX_FAULTS, MAX_OUTPUT_BYTES, WorkerUsage
 
 from . import inputs
 from .assemble import Assembly, assemble
@@ -31,6 +31,7 @@ from .witness import Witness
 log = logging.getLogger("remit.worker")
 _JUDGED = frozenset({"completed", "failed"})  # a failure may be a defect, which only observed evidence shows
 _MESSAGE = 4096  # characters
+_FAULT = 300  # characters
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Attempt:
         )
         parts = assemble(assembly)
         if parts.fault is not None:
-            return Malformation(parts.text[:MAX_OUTPUT_BYTES], (parts.fault,), self._usage())
+            return self._malformed(Answer(text=parts.text.encode()[:MAX_OUTPUT_BYTES], faults=(parts.fault,)))
         return self._body(parts.status, parts.error_class, **parts.fields)
 
     def _settle(self) -> Revision | None:
@@ -143,7 +144,7 @@ class Attempt:
     def _malformed(self, answer: Answer) -> Malformation:
         text = self._bench.redactor.text(answer.text.decode(errors="replace"))
         cut = text.encode()[:MAX_OUTPUT_BYTES].decode(errors="ignore")
-        return Malformation(cut, answer.faults, self._usage())
+        return Malformation(cut, _short(answer.faults), self._usage())
 
     def _failed(self, words: str) -> ResultBody:
         return self._body(ResultStatus.FAILED, ErrorClass.RETRYABLE_FAILED, message=words, output="{}")
@@ -177,6 +178,11 @@ def _agreed(envelope: Envelope | None, ended: Ended) -> Envelope:
         words = f"the result says completed, but the command ended with exit status {ended.exit_status}"
         return envelope.model_copy(update={"status": "failed", "error_class": "RETRYABLE_FAILED", "message": words})
     return envelope
+
+
+def _short(faults: tuple[str, ...]) -> tuple[str, ...]:
+    """The first faults, each cut: a worker's words decide how many there are and how long."""
+    return tuple(fault[:_FAULT] for fault in faults[: MAX_FAULTS + 1])  # one says how many more there are
 
 
 def _read(job: Job) -> bytes:

@@ -1,5 +1,7 @@
 """Makes the record of an attempt's outcome, and sees that it fits into the log. Only the service imports it."""
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from remit.events.inputs import ErrorClass, ResultStatus
@@ -16,8 +18,11 @@ def result_message(author: Author, dispatch: Dispatch, outcome: Outcome) -> Mess
     """The record; one that is too large becomes a recorded failure that names size, limit and a way out."""
     made = _message(author, dispatch, outcome)
     size = len(made.value)
-    if size <= MAX_RESULT_BYTES or isinstance(outcome, Malformation):
+    if size <= MAX_RESULT_BYTES:
         return made
+    if isinstance(outcome, Malformation):
+        fault = f"size: the record has {size} bytes, at most {MAX_RESULT_BYTES}"
+        return _message(author, dispatch, dataclasses.replace(outcome, text="", faults=(fault,)))
     words = (
         f"the result has {size} bytes, at most {MAX_RESULT_BYTES}: "
         "put long outputs and evidence into files, so that they become artefacts"

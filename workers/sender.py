@@ -3,9 +3,11 @@
 import logging
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 from remit.errors import LogError
+from remit.log.outgoing import refuse_oversize
 from remit.log.protocols import Message, Writer
 
 from .spool import Spool
@@ -54,13 +56,34 @@ class Sender:
                 self._wake.set()
 
     def flush(self) -> bool:
-        """Send all that waits; False when the log did not take one of them."""
+        """Send all that waits; False when the log did not take one of them. One that fails holds up no other."""
+        failed = False
         for path, attempt_id, message in self._spool.waiting():
-            try:
-                self._writer.append([message])
-            except LogError as error:
-                log.warning("the result of attempt %s is not sent yet: %s", attempt_id, error)
-                return False
-            self._spool.done(path)
-            self._sent(attempt_id)
+            failed = not self._send(path, attempt_id, message) or failed
+            if failed and self._closed.is_set():
+                break
+        return not failed
+
+    def _send(self, path: Path, attempt_id: UUID, message: Message) -> bool:
+        """Whether this one need not be tried again."""
+        if self._refused(path, attempt_id, message):
+            return True
+        try:
+            self._writer.append([message])
+        except LogError as error:
+            log.warning("the result of attempt %s is not sent yet: %s", attempt_id, error)
+            return False
+        self._spool.done(path)
+        self._sent(attempt_id)
         return True
+
+    def _refused(self, path: Path, attempt_id: UUID, message: Message) -> bool:
+        """Whether no log will ever take it; it is then set aside, and the attempt's slot is free."""
+        try:
+            refuse_oversize([message])
+        except LogError as error:
+            log.warning("the result of attempt %s is set aside: %s", attempt_id, error)
+            self._spool.refuse(path)
+            self._sent(attempt_id)
+            return True
+        return False

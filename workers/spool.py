@@ -59,6 +59,10 @@ class Spool:
         """The log has it."""
         path.unlink(missing_ok=True)
 
+    def refuse(self, path: Path) -> None:
+        """The log will never have it: set it aside for people to look at."""
+        path.rename(path.with_suffix(".refused"))
+
     def _read(self, path: Path) -> tuple[UUID, Message] | None:
         try:
             kept = msgspec.json.decode(path.read_bytes(), type=_Spooled)

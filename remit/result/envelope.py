@@ -20,6 +20,7 @@ SCHEMA_ID = "result-envelope-v1"
 MAX_OUTPUT_BYTES = 64 * 1024
 MAX_ENVELOPE_BYTES = 256 * 1024
 MAX_EVIDENCE = 100
+MAX_FAULTS = 20
 ADVICE = 'write it to a file and name that as {"file": "PATH"}, so that it becomes an artefact'
 
 Text = Annotated[str, Field(max_length=4096)]
@@ -112,18 +113,20 @@ class Envelope(Part):
 
 
 def read_envelope(data: bytes) -> Envelope:
-    """The envelope in a result file; raises EnvelopeInvalidError with every fault."""
+    """The envelope in a result file; raises EnvelopeInvalidError as `check_envelope` does."""
     if len(data) > MAX_ENVELOPE_BYTES:
         raise EnvelopeInvalidError([f"size: {len(data)} bytes, at most {MAX_ENVELOPE_BYTES}; {ADVICE}"])
     return check_envelope(parse(data, is_json=True, error=EnvelopeInvalidError))
 
 
 def check_envelope(document: dict[str, Any]) -> Envelope:
-    """The envelope that a document is; raises EnvelopeInvalidError with every fault."""
+    """The envelope that a document is; raises EnvelopeInvalidError with its first faults, and how many more it has."""
     try:
         return Envelope.model_validate(document)
     except ValidationError as error:
-        faults = [str(fault) for fault in faults_of(error, Envelope)]
+        faults = [str(fault) for fault in faults_of(error, Envelope, most=MAX_FAULTS)]
+        if (more := error.error_count() - MAX_FAULTS) > 0:
+            faults.append(f"and {more} more faults")
     # Outside the handler: the driver's error holds the rejected values and must not ride along as a context.
     raise EnvelopeInvalidError(faults)
 

@@ -1,0 +1,89 @@
+"""Results on their way into the log: none holds up another, none is lost, and nothing ends the thread that sends."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from remit.errors import LogError
+from remit.events.inputs import ResultKind
+from remit.log.memory import MemoryLog
+from remit.log.protocols import Message, Recorded
+from remit.topics import MAX_MESSAGE_BYTES, Topic
+from tests.workers.rig import Rig, handout, offer_of, script
+from workers.attempt import Malformation
+from workers.report_back import MAX_RESULT_BYTES, result_message
+from workers.sender import Sender
+from workers.spool import Spool
+from workers.writing import Author
+
+FIRST, SECOND = UUID(int=1), UUID(int=2)
+
+
+def message(value: bytes = b"v") -> Message:
+    return Message(Topic.RESULTS, b"default/wf:1", value)
+
+
+class Choosy:
+    """A writer that refuses one value, and keeps what it took."""
+
+    def __init__(self, refused: bytes | None = None) -> None:
+        self.refused, self.taken = refused, list[bytes]()
+
+    def append(self, messages: Sequence[Message], timeout: float = 30.0) -> list[Recorded]:  # noqa: ARG002
+        if messages[0].value == self.refused:
+            raise LogError("not this one")
+        self.taken += [each.value for each in messages]
+        return []
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def test_one_result_that_fails_holds_up_no_other(tmp_path: Path) -> None:
+    """The log takes the second though it refuses the first, which stays for another try."""
+    spool, writer, sent = Spool(tmp_path), Choosy(b"first"), list[UUID]()
+    spool.put(FIRST, message(b"first"))
+    spool.put(SECOND, message(b"second"))
+    assert not Sender(spool, writer, sent.append).flush()
+    assert (writer.taken, sent) == ([b"second"], [SECOND])
+    assert [attempt_id for _, attempt_id, _ in spool.waiting()] == [FIRST]
+
+
+def test_a_result_that_no_log_will_take_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A record over the limit is kept as `.refused` and named in the log, frees its slot and is not tried again."""
+    spool, sent = Spool(tmp_path), list[UUID]()
+    spool.put(FIRST, message(b"x" * MAX_MESSAGE_BYTES))
+    spool.put(SECOND, message())
+    assert Sender(spool, MemoryLog().writer(), sent.append).flush()
+    assert sent == [FIRST, SECOND]
+    assert spool.waiting() == []
+    assert [path.name for path in tmp_path.iterdir()] == [f"{FIRST}.refused"]
+    assert f"attempt {FIRST} is set aside" in caplog.text
+
+
+def test_an_envelope_with_countless_faults_is_answered_with_some(rig: Rig, tmp_path: Path) -> None:
+    """AVRO-4: the first faults, each cut, and how many more; the record fits and the next result follows it."""
+    envelope = {"status": "completed", "output": {}, "evidence": []} | {f"k{n}": 0 for n in range(20_000)}
+    (tmp_path / "envelope").write_text(json.dumps(envelope, separators=(",", ":")), encoding="utf-8")
+    handler = f"""import os, pathlib
+pathlib.Path(os.environ['REMIT_RESULT']).write_text(pathlib.Path({str(tmp_path / "envelope")!r}).read_text())"""
+    with rig.working(script(tmp_path, handler)):
+        results = [rig.result(rig.send(offer_of(handout(), token=token))) for token in (2, 3)]
+    assert [each.kind for each in results] == [ResultKind.MALFORMED] * 2
+    for each in results:
+        assert each.malformed is not None
+        assert each.malformed.faults[0] == "k0 is not a known key"
+        assert each.malformed.faults[-1] == "and 19980 more faults"
+        assert len(each.malformed.faults) == 21
+
+
+def test_a_malformation_that_is_too_large_says_its_size(rig: Rig) -> None:
+    """Whatever its faults are, the record fits; text and faults give way to the size."""
+    author = Author(rig.config(["x"]), UUID(int=9), lambda: datetime.now(UTC))
+    made = result_message(author, offer_of(handout()), Malformation("x", ("y" * 300,) * 80_000, None))
+    assert len(made.value) <= MAX_RESULT_BYTES
+    assert f"at most {MAX_RESULT_BYTES}".encode() in made.value
