@@ -13,8 +13,9 @@ from pathlib import Path
 from .store import Store
 
 EVERY_S = 1.0
-SHARE = 10
-"""While records keep coming, publishing takes at most about one tenth of the time."""
+"""At most so often, however little is new: each time costs as much as thousands of records."""
+SHARE = 20
+"""While records keep coming, publishing takes at most about one twentieth of the time."""
 
 _COPY = """
 import os, shutil, sys
@@ -34,17 +35,20 @@ class Publisher:
         self._store = store
         self._published = published
         self._dirty = True
-        self._not_before = 0.0
+        self._idle_from = self._busy_from = 0.0
 
     def note(self, *, changed: bool) -> None:
         """Tell that something was committed."""
         self._dirty = self._dirty or changed
 
     def publish_when_due(self, *, idle: bool) -> bool:
-        """Publish what is new: at once when idle, else when the last time is long enough ago."""
-        if not self._dirty or not (idle or time.monotonic() >= self._not_before):
-            return False
-        return self.publish()
+        """Publish what is new if the last time is long enough ago; longer while records keep coming."""
+        due = time.monotonic() >= (self._idle_from if idle else self._busy_from)
+        return due and self.publish_rest()
+
+    def publish_rest(self) -> bool:
+        """Publish what is new, whenever the last time was."""
+        return self._dirty and self.publish()
 
     def publish(self) -> bool:
         """Publish now; false, and a warning, if it could not be written (a full disk): the old copy stays."""
@@ -56,8 +60,9 @@ class Publisher:
             _logger.warning("the views could not be published at %s; the last copy stays", self._published)
             return False
         finally:
-            took = time.monotonic() - began
-            self._not_before = time.monotonic() + max(EVERY_S, SHARE * took)
+            ended = time.monotonic()
+            self._idle_from = ended + EVERY_S
+            self._busy_from = ended + max(EVERY_S, SHARE * (ended - began))
         self._dirty = False
         return True
 

@@ -5,7 +5,7 @@ ever open the file: closing any descriptor of it would drop the lock that keeps 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,17 @@ from .tables import KEYED, ONCE, PROJECTION_VERSION, Keyed, Values
 _STREAM_COLUMNS = ", ".join(Stream._fields)
 REMEMBERED = 100_000
 """Guards of streams kept in memory; beyond that they are read anew."""
+
+
+_TYPES = {
+    "VARCHAR": pa.string(),
+    "VARCHAR[]": pa.list_(pa.string()),
+    "BIGINT": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    "DECIMAL(18, 6)": pa.decimal128(18, 6),
+    "TIMESTAMPTZ": pa.timestamp("us", "UTC"),
+}
+"""Arrow's types for those of the tables."""
 
 
 class StoreBusyError(RefusedError):
@@ -112,15 +123,25 @@ class Store:
         self._connection.execute("SET TimeZone = 'UTC'")
         # Batches are small: a second thread costs more than it saves, and the other core has work.
         self._connection.execute("SET threads = 1")
-        if not self._connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta'").fetchone():
-            self._connection.execute("BEGIN")
-            for statement in sql.statements():
-                self._connection.execute(statement)
-            self._connection.execute("INSERT INTO meta VALUES (?, NULL)", [PROJECTION_VERSION])
-            self._connection.execute("COMMIT")
-        row = self._connection.execute("SELECT projection_version FROM meta").fetchone()
-        if row != (PROJECTION_VERSION,):
+        if (version := self._version()) is None:
+            version = self._make()
+        if version != PROJECTION_VERSION:
             raise StoreVersionError(f"{self.path} was made by another version; run: remit rebuild")
+
+    def _version(self) -> int | None:
+        try:
+            row = self._connection.execute("SELECT projection_version FROM meta").fetchone()
+        except duckdb.CatalogException:
+            return None
+        return row[0] if row else 0
+
+    def _make(self) -> int:
+        self._connection.execute("BEGIN")
+        for statement in sql.statements():
+            self._connection.execute(statement)
+        self._connection.execute("INSERT INTO meta VALUES (?, NULL)", [PROJECTION_VERSION])
+        self._connection.execute("COMMIT")
+        return PROJECTION_VERSION
 
     def _read_progress(self) -> dict[Partition, Progress]:
         query = "SELECT topic, partition, next_offset, records, skipped, newest_at FROM offsets"
@@ -139,7 +160,7 @@ class Store:
 
     def _write(self, table: str, rows: Sequence[Values]) -> None:
         """Insert through Arrow, which is a hundred times faster than row by row; a keyed table's rows are joined."""
-        self._connection.register("incoming", _arrow(rows, self._schemas[table]))
+        self._connection.register("incoming", _arrow(rows, _schema(table)))
         try:
             self._connection.execute(_INSERTS.get(table) or f"INSERT INTO {table} BY NAME SELECT * FROM incoming")  # noqa: S608 - own names
         finally:
@@ -151,11 +172,6 @@ class Store:
         if newest:
             self._connection.execute("UPDATE meta SET newest_event_at = greatest(newest_event_at, ?)", [max(newest)])
 
-    @cached_property
-    def _schemas(self) -> dict[str, pa.Schema]:
-        rows = self._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
-        return {name: self._connection.table(name).limit(0).to_arrow_table().schema for (name,) in rows}
-
 
 def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     try:
@@ -164,6 +180,11 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
         if "lock" in str(error).lower():
             raise StoreBusyError(f"{path} is open in another process, such as a running projector") from None
         raise RefusedError(f"{path} can't be opened as a DuckDB database") from None
+
+
+@cache
+def _schema(table: str) -> pa.Schema:
+    return pa.schema([pa.field(column, _TYPES[kind]) for column, kind in sql.types_of(table).items()])
 
 
 def _arrow(rows: Sequence[Values], schema: pa.Schema) -> pa.Table:

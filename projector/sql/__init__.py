@@ -38,9 +38,14 @@ def _quoted(text: str) -> str:
 
 def columns_of(table: str) -> list[str]:
     """Column names of a table, in order."""
+    return list(types_of(table))
+
+
+def types_of(table: str) -> dict[str, str]:
+    """Columns of a table and their types as they stand in its statement, in order."""
     text = resources.files(__package__).joinpath("tables.sql").read_text(encoding="utf-8")
     body = re.search(rf"^CREATE TABLE {table} \((.*?)^\);", text, re.MULTILINE | re.DOTALL)
     if body is None:
         raise KeyError(table)
-    lines = (match["code"] for match in _COLUMN.finditer(body[1]))
-    return [_name(line, is_table=True).strip('"') for line in lines]
+    lines = (match["code"].rstrip(",").split(maxsplit=1) for match in _COLUMN.finditer(body[1]))
+    return {name.strip('"'): kind for name, kind in lines}

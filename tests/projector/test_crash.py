@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.projector.driving import differences, project, rebuilt
 from tests.projector.histories import mixed_log
 
-SEEDS = 6
-KILLS = int(os.environ.get("REMIT_TEST_KILLS", "6"))
+SEEDS = 4
+KILLS = int(os.environ.get("REMIT_TEST_KILLS", "3"))
 """The case asks for 200; the default suite makes do with a few."""
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 
 from projector import publish
 from projector.rebuild import check, rebuild
 from projector.service import run
+from projector.store import Store
 from remit.errors import InvalidInputError, LogError, RefusedError
 from remit.log.memory import MemoryLog
 from remit.log.memory.log import MemoryReader
@@ -44,6 +46,7 @@ def running(log: Log, files: ViewFiles) -> Iterator[Callable[[int], None]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(publish.Publisher, "publish", told)
+        patch.setattr(publish, "EVERY_S", 0.0)
         thread = Thread(target=run, args=(log, files, stop), kwargs={"ready": ready.set})
         thread.start()
         try:
@@ -200,6 +203,27 @@ def test_a_copy_that_cannot_be_written(files: ViewFiles, monkeypatch: pytest.Mon
         assert ask(files.published, "SELECT workflow_id FROM workflows") == [("w1",)]
         monkeypatch.setattr(publish, "copy_by_child", real)
         wait_for(count)
+
+
+def test_publishing_keeps_its_distance(files: ViewFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is new is published at most once a second, less often while records keep coming, and always at the end."""
+    now = [100.0]
+    monkeypatch.setattr("projector.publish.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(publish, "copy_whole", lambda *_: now.__setitem__(0, now[0] + 0.5))
+    with Store(files.database) as store:
+        publisher = publish.Publisher(store, files.published)
+        assert publisher.publish_when_due(idle=False)
+        publisher.note(changed=True)
+        assert not publisher.publish_when_due(idle=True)
+        now[0] += publish.EVERY_S
+        assert not publisher.publish_when_due(idle=False)
+        assert publisher.publish_when_due(idle=True)
+        assert not publisher.publish_rest()
+        publisher.note(changed=True)
+        now[0] += publish.SHARE * 0.5
+        assert publisher.publish_when_due(idle=False)
+        publisher.note(changed=True)
+        assert publisher.publish_rest()
 
 
 def test_the_copy_is_read_only(files: ViewFiles) -> None:
