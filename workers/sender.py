@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
-from remit.errors import LogError
+from remit.errors import LogError, RemitError
 from remit.log.outgoing import refuse_oversize
 from remit.log.protocols import Message, Writer
 
@@ -32,9 +32,18 @@ class Sender:
         self._thread.start()
 
     def submit(self, attempt_id: UUID, message: Message) -> None:
-        """Keep a result durably, then send it; returns once it is kept."""
-        self._spool.put(attempt_id, message)
-        self._wake.set()
+        """Keep a result durably, then send it; returns once it is kept.
+
+        What can't be kept (a full disk) is sent at once: raises LogError when that fails too.
+        """
+        try:
+            self._spool.put(attempt_id, message)
+        except OSError as error:
+            log.warning("the result of attempt %s can't be kept (%s); sent at once", attempt_id, type(error).__name__)
+            self._writer.append([message])
+            self._sent(attempt_id)
+        else:
+            self._wake.set()
 
     def close(self, timeout: float) -> None:
         """Try to empty the spool for at most `timeout` seconds; what is left is sent after a restart."""
@@ -57,6 +66,13 @@ class Sender:
 
     def flush(self) -> bool:
         """Send all that waits; False when the log did not take one of them. One that fails holds up no other."""
+        try:
+            return self._flush()
+        except (RemitError, OSError) as error:  # the folder can't be read, say: the next look may see it
+            log.warning("the spool can't be emptied now: %s", type(error).__name__)
+            return False
+
+    def _flush(self) -> bool:
         failed = False
         for path, attempt_id, message in self._spool.waiting():
             failed = not self._send(path, attempt_id, message) or failed
@@ -70,10 +86,13 @@ class Sender:
             return True
         try:
             self._writer.append([message])
-        except LogError as error:
+            self._spool.done(path)
+        except RemitError as error:
             log.warning("the result of attempt %s is not sent yet: %s", attempt_id, error)
             return False
-        self._spool.done(path)
+        except OSError as error:  # sent, and sent again: a result counts once
+            log.warning("the sent result of attempt %s can't be removed: %s", attempt_id, type(error).__name__)
+            return False
         self._sent(attempt_id)
         return True
 

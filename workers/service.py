@@ -113,6 +113,7 @@ class Service:
         end_all(marked(WORKER_MARKER, worker_marker(self._config)))  # what a killed process of this worker left running
         shutil.rmtree(_folder(self._config) / "attempts", ignore_errors=True)
         self._inbox.open()  # before it registers: no offer can come unseen
+        self._sender.flush()  # before it registers: then the finished attempts of its last incarnation are given up
         self._writer.append([self._author.registration()])
         self._keeper.start()
         self._sender.start()

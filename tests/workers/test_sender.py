@@ -1,6 +1,8 @@
 """Results on their way into the log: none holds up another, none is lost, and nothing ends the thread that sends."""
 
+import errno
 import json
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +10,14 @@ from uuid import UUID
 
 import pytest
 
-from remit.errors import LogError
+from remit.errors import LogError, TopologyError
 from remit.events.inputs import ResultKind
 from remit.log.memory import MemoryLog
+from remit.log.memory.log import MemoryWriter
 from remit.log.protocols import Message, Recorded
 from remit.topics import MAX_MESSAGE_BYTES, Topic
-from tests.workers.rig import Rig, handout, offer_of, script
+from tests.workers.rig import PATIENCE_S, Rig, handout, offer_of, script
+from workers import sender
 from workers.attempt import Malformation
 from workers.report_back import MAX_RESULT_BYTES, result_message
 from workers.sender import Sender
@@ -87,3 +91,70 @@ def test_a_malformation_that_is_too_large_says_its_size(rig: Rig) -> None:
     made = result_message(author, offer_of(handout()), Malformation("x", ("y" * 300,) * 80_000, None))
     assert len(made.value) <= MAX_RESULT_BYTES
     assert f"at most {MAX_RESULT_BYTES}".encode() in made.value
+
+
+class Passing(Choosy):
+    """A writer whose first append fails with an error of another kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures, self.seen = [TopologyError("topics are not as agreed")], threading.Event()
+
+    def append(self, messages: Sequence[Message], timeout: float = 30.0) -> list[Recorded]:
+        if self.failures:
+            raise self.failures.pop()
+        super().append(messages, timeout)
+        self.seen.set()
+        return []
+
+
+def test_no_error_of_log_or_disk_ends_the_sender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a disk error and a topology error the thread tries again, and sends."""
+    monkeypatch.setattr(sender, "_AGAIN_S", 0.01)
+    spool, writer, sent = Spool(tmp_path), Passing(), list[UUID]()
+    faults, real = [OSError("disk")], spool.waiting
+
+    def waiting() -> list[tuple[Path, UUID, Message]]:
+        if faults:
+            raise faults.pop()
+        return real()
+
+    monkeypatch.setattr(spool, "waiting", waiting)
+    at_work = Sender(spool, writer, sent.append)
+    at_work.start()
+    at_work.submit(FIRST, message())
+    assert writer.seen.wait(PATIENCE_S)
+    at_work.close(PATIENCE_S)
+    assert (faults, writer.failures, sent) == ([], [], [FIRST])
+
+
+def test_a_full_disk_costs_no_result(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the spool can't keep goes straight into the log, and the slot is free again."""
+
+    def full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(Spool, "put", full)
+    with rig.working(script(tmp_path, "")):
+        for token in (2, 3):
+            rig.result(rig.send(offer_of(handout(), token=token)))
+
+
+def test_what_an_earlier_process_left_is_sent_before_it_registers(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result counts while its own incarnation is the known one, so the log has it before the next shows itself."""
+    spool = Spool(rig.folder / "home" / "workers" / "w-1" / "spool")
+    spool.put(FIRST, message(b"finished"))
+    order: list[str] = []
+    real = MemoryWriter.append
+
+    def append(self: MemoryWriter, messages: Sequence[Message], timeout: float = 30.0) -> list[Recorded]:
+        order.extend(each.topic for each in messages)
+        return real(self, messages, timeout)
+
+    monkeypatch.setattr(MemoryWriter, "append", append)
+    with rig.working(script(tmp_path, "")):
+        pass
+    assert order[:2] == [Topic.RESULTS, Topic.WORKERS]
+    assert spool.waiting() == []
