@@ -5,12 +5,14 @@ DEFECT ?= expired
 SCALE  ?= 1
 ROUNDS ?= 3
 PARTS  ?=
+SECONDS ?= 300
+SEED   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-TYPED  := $(wildcard remit supervisor workers projector benchmarks) tests
+TYPED  := $(wildcard remit supervisor workers projector benchmarks chaos) tests
 
-.PHONY: demo test check up down lock bench
+.PHONY: demo test check up down lock bench chaos
 
 demo: $(READY)  ## run the example workflow in the foreground: make demo DEFECT=none|expired|reused|stubborn
 	$(BIN)/remit demo --defect $(DEFECT)
@@ -27,6 +29,9 @@ check: $(READY)  ## style, types, import contracts, schema compatibility
 
 bench: $(READY)  ## each figure beside its floor: make bench SCALE=0.1 ROUNDS=2 PARTS="logic pipeline"
 	$(BIN)/python -m benchmarks $(PARTS) --scale $(SCALE) --rounds $(ROUNDS)
+
+chaos: $(READY)  ## kill, stop and restart everything under load, then check: make chaos SECONDS=300 SEED=7
+	$(BIN)/python -m chaos --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 up: $(READY)  ## start the embedded broker
 	$(BIN)/remit up

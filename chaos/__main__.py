@@ -18,8 +18,8 @@ from .summary import lines
 @click.option("--seed", type=int, help="Of schedule and workload. Default: a fresh one, printed.")
 @click.option("--supervisors", type=click.IntRange(1, 8), default=3, show_default=True)
 @click.option("--workers", type=click.IntRange(1, 16), default=3, show_default=True)
-@click.option("--rate", type=click.FloatRange(0.1), default=4.0, show_default=True, help="Workflows a second.")
-@click.option("--open", "open_at_once", type=click.IntRange(1), default=60, show_default=True, help="Not ended.")
+@click.option("--rate", type=click.FloatRange(0.1), default=8.0, show_default=True, help="Workflows a second.")
+@click.option("--open", "open_at_once", type=click.IntRange(1), default=150, show_default=True, help="Not ended.")
 @click.option("--keep", is_flag=True, help="Leave the folder with logs and data, also when all holds.")
 def main(seed: int | None, keep: bool, **flags: float) -> None:
     """Kill, stop and restart everything at random while many workflows run; then check what must hold."""

@@ -34,6 +34,8 @@ class Actor:
         self._due: float | None = 0.0  # when to start it; None = leave it down
         self._resume_at: float | None = None
         self._asked: tuple[float, float] | None = None  # when it was asked to end, and for how long it stays down
+        self._twin: subprocess.Popen[bytes] | None = None
+        self._twin_until = 0.0
         self.seed: int | None = None  # of the orders that each life gets
 
     def start(self) -> None:
@@ -41,9 +43,13 @@ class Actor:
         self._order = order(self.seed, self.target, self._lives) if self.seed is not None else None
         self._ordered = False
         ordered = {VARIABLE: self._order.text()} if self._order else {}
-        argv = [word.format(name=self.name) for word in self._argv]
-        self._process = subprocess.Popen(
-            [sys.executable, *argv],
+        self._process = self._spawned(ordered)
+        self._lives += 1
+        self._due = self._resume_at = self._asked = None
+
+    def _spawned(self, ordered: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, *(word.format(name=self.name) for word in self._argv)],
             env={**self._env, **ordered},
             cwd=self._home,
             stdin=subprocess.DEVNULL,
@@ -51,8 +57,6 @@ class Actor:
             stderr=self._log,
             start_new_session=True,
         )
-        self._lives += 1
-        self._due = self._resume_at = self._asked = None
 
     def take(self, fault: Fault, now: float) -> None:
         """Do what the schedule says; what is down already or stopped is left as it is."""
@@ -67,6 +71,11 @@ class Actor:
             self._asked = (now, fault.lasts)
             self._counts[f"leave {self._kind()}"] += 1
             return
+        if fault.act is Act.TWIN:
+            self._end_twin()
+            self._twin, self._twin_until = self._spawned({}), now + fault.lasts
+            self._counts[f"twin {self._kind()}"] += 1
+            return
         self._kill()
         self._counts[f"kill {self._kind()}"] += 1
         if fault.act is Act.RENAME:
@@ -75,6 +84,8 @@ class Actor:
 
     def watch(self, now: float) -> None:
         """Resume what was stopped long enough, notice what it did to itself, start what is down."""
+        if now >= self._twin_until:
+            self._end_twin()
         if self._resume_at is not None and now >= self._resume_at:
             self._signal(signal.SIGCONT)
             self._resume_at = None
@@ -92,6 +103,7 @@ class Actor:
 
     def calm(self) -> None:
         """No orders from now on; what is stopped goes on, and what is down starts with the next look."""
+        self._end_twin()
         self.seed = None
         if self._resume_at is not None:
             self._signal(signal.SIGCONT)
@@ -106,6 +118,7 @@ class Actor:
             self._signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(within)
+        self._end_twin()
         self._kill()
         self._due = None
         self._log.close()
@@ -133,6 +146,12 @@ class Actor:
         if self._process is not None:
             self._process.wait(END_S)
         self._process = None
+
+    def _end_twin(self) -> None:
+        twin, self._twin = self._twin, None
+        if twin is not None:
+            twin.kill()
+            twin.wait(END_S)
 
     def _signal(self, number: int) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -8,12 +8,15 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import psutil
+
 from remit import broker
 from remit.errors import BrokerError
 
 from .schedule import Act, Fault
 
 RACES = 20
+DEAD_S = 10.0
 
 
 class Ground:
@@ -42,7 +45,9 @@ class Ground:
             self._stopped = (found.pid, now + fault.lasts)
             self._counts["stop broker"] += 1
         else:
-            os.kill(found.pid, signal.SIGKILL)
+            process = psutil.Process(found.pid)
+            process.kill()
+            process.wait(DEAD_S)
             self._starts_at = now + fault.lasts
             self._counts["kill broker"] += 1
 

@@ -17,7 +17,7 @@ from . import talk, views
 from .actors import Actor
 from .clients import Clients
 from .ground import Ground
-from .history import History, read
+from .history import History, Key, read
 from .invariants import CHECKS
 from .invariants.inputs import undecided
 from .invariants.outcomes import reasons
@@ -39,8 +39,8 @@ class Wanted:
     seconds: float
     supervisors: int = 3
     workers: int = 3
-    rate: float = 4.0
-    open_at_once: int = 60
+    rate: float = 8.0
+    open_at_once: int = 150
     settle_seconds: float = 150.0
 
 
@@ -76,6 +76,7 @@ class Run:
         """Start the broker, make topics and policy; nothing else runs yet."""
         self._wanted, self._home, self._say = wanted, home, say
         self.outcome = Outcome()
+        self.history, self.submitted = History(), list[Key]()
         (home / "logs").mkdir(parents=True, exist_ok=True)
         self._ground = Ground(home, self.outcome.counts)
         settings = load(bootstrap=self._ground.bootstrap, home=home)
@@ -123,6 +124,7 @@ class Run:
             time.monotonic() - began - self.outcome.figures["seconds of faults"]
         )
         self._check(history)
+        self.history, self.submitted = history, self._clients.submitted
         return self.outcome
 
     def close(self) -> None:
