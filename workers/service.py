@@ -140,7 +140,7 @@ class Service:
             self._told(working, dispatch)
 
     def _told(self, working: _Working, dispatch: Dispatch) -> None:
-        if dispatch.kind in _ENDS:
+        if dispatch.kind in _ENDS and dispatch.fencing_token == working.dispatch.fencing_token:  # else: another lease
             log.info("attempt %s ends: %s", dispatch.attempt_id, dispatch.kind.value)
             working.stop.set(dispatch.kind.value)
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from remit.contract.normal import OutputKind
 from remit.errors import LogError, SettingsError
@@ -164,6 +165,25 @@ def test_lease_lost_and_cancel_end_the_whole_family(rig: Rig, tmp_path: Path, ki
     assert result.result is not None
     assert kind.value in (result.result.message or "")
     assert not [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("kind", [DispatchKind.LEASE_LOST, DispatchKind.CANCEL])
+def test_a_word_about_another_lease_ends_nothing(rig: Rig, tmp_path: Path, kind: DispatchKind) -> None:
+    """An end that names another fencing token is passed over; the work comes to its own end."""
+    started, gate = tmp_path / "started", tmp_path / "gate"
+    handler = (
+        f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\n"
+        f"while not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)\n"
+    )
+    with rig.working(script(tmp_path, handler), slots=2):
+        offer = rig.send(offer_of(handout()))
+        rig.until(started.exists, "the handler's start")
+        rig.send(replace(dispatch(kind), fencing_token=offer.fencing_token + 1))
+        marker = rig.send(offer_of(handout(), token=3))  # claimed once the word before it was read
+        rig.until(lambda: len(rig.leases(LeaseKind.CLAIM)) == 2, "the next claim")
+        gate.touch()
+        results = [rig.result(each).result for each in (offer, marker)]
+    assert [each.status for each in results if each] == [ResultStatus.COMPLETED] * 2
 
 
 def test_the_deadline_ends_an_attempt_whatever_it_does(rig: Rig, tmp_path: Path) -> None:
