@@ -78,7 +78,7 @@ def _outputs(made: Assembly, collector: Collector) -> Outputs:
     if envelope.artefact_ref is not None:
         given = document_of(collector, envelope.artefact_ref)
     if envelope.status != "completed":
-        return Outputs({name: made.bench.redactor.value(value) for name, value in given.items()}, {})
+        return Outputs(made.bench.redactor.value(given), {})
     revision, base = made.revision, made.job.base
     diff = None
     if revision is not None and base is not None and base.location is not None:

@@ -144,7 +144,8 @@ class Attempt:
     def _malformed(self, answer: Answer) -> Malformation:
         text = self._bench.redactor.text(answer.text.decode(errors="replace"))
         cut = text.encode()[:MAX_OUTPUT_BYTES].decode(errors="ignore")
-        return Malformation(cut, _short(answer.faults), self._usage())
+        faults = tuple(map(self._bench.redactor.text, answer.faults[: MAX_FAULTS + 1]))  # they may quote keys
+        return Malformation(cut, tuple(fault[:_FAULT] for fault in faults), self._usage())
 
     def _failed(self, words: str) -> ResultBody:
         return self._body(ResultStatus.FAILED, ErrorClass.RETRYABLE_FAILED, message=words, output="{}")
@@ -178,11 +179,6 @@ def _agreed(envelope: Envelope | None, ended: Ended) -> Envelope:
         words = f"the result says completed, but the command ended with exit status {ended.exit_status}"
         return envelope.model_copy(update={"status": "failed", "error_class": "RETRYABLE_FAILED", "message": words})
     return envelope
-
-
-def _short(faults: tuple[str, ...]) -> tuple[str, ...]:
-    """The first faults, each cut: a worker's words decide how many there are and how long."""
-    return tuple(fault[:_FAULT] for fault in faults[: MAX_FAULTS + 1])  # one says how many more there are
 
 
 def _read(job: Job) -> bytes:

@@ -6,6 +6,7 @@ What the worker does not name itself is inferred: the revision and its diff, the
 
 import json
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,7 @@ class Collector:
     def collect(self, given: Mapping[str, Any], left: Leftovers) -> Outputs:
         """The outputs: what the worker gave, then what can be inferred of the declared rest."""
         values: dict[str, Any] = {}
+        kept = {name for name, kind in self.declared.items() if kind is OutputKind.REVISION}
         stored: dict[str, ArtefactRef] = {}
         for name in (*given, *(name for name in self.declared if name not in given)):
             found = self._given(name, given[name], left) if name in given else self._inferred(name, left)
@@ -92,7 +94,13 @@ class Collector:
                 values[name] = {"artefact_ref": found.reference, "sha256": found.sha256, "size": found.size}
             elif found is not None:
                 values[name] = found
-        return Outputs(values, stored)
+        return Outputs(self._clean(values, kept | stored.keys()), stored)
+
+    def _clean(self, values: Mapping[str, Any], kept: AbstractSet[str]) -> dict[str, Any]:
+        """The outputs without secrets, names included; references and commits under whatever name stay whole."""
+        clean = self.bench.redactor.value({name: None if name in kept else value for name, value in values.items()})
+        pairs = zip(values.items(), clean.items(), strict=True)
+        return {new: value if name in kept else redacted for (name, value), (new, redacted) in pairs}
 
     def _given(self, name: str, value: Any, left: Leftovers) -> Any:  # noqa: ANN401 - a JSON value or a reference
         kind = self.declared.get(name)
@@ -101,8 +109,9 @@ class Collector:
         if (known := _as_stored(value)) is not None:
             return self.named(known)
         if kind in _STORED and value is not None:
-            return self.keep(value.encode() if isinstance(value, str) else json.dumps(value).encode())
-        return self.bench.redactor.value(value)
+            clean = self._clean({name: value}, frozenset()).popitem()[1]
+            return self.keep(clean.encode() if isinstance(clean, str) else json.dumps(clean).encode())
+        return value
 
     def _inferred(self, name: str, left: Leftovers) -> Any:  # noqa: ANN401 - a JSON value or a reference
         kind = self.declared[name]
@@ -110,7 +119,7 @@ class Collector:
             return left.revision
         if (file := self._left_file(name)) is not None:
             data = self.read(FileOutput(file=str(file)))
-            return self.keep(data) if kind in _STORED else self.bench.redactor.value(_json(name, data))
+            return self.keep(data) if kind in _STORED else _json(name, data)
         if kind is OutputKind.DIFF and left.diff is not None:
             return self.keep(left.diff)
         if kind is OutputKind.LOG:

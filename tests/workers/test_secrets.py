@@ -181,6 +181,41 @@ def test_a_malformed_envelope_is_quoted_without_its_secrets(rig: Rig, tmp_path: 
     assert_clean(rig)
 
 
+def test_faults_quote_no_secret_key(rig: Rig, tmp_path: Path) -> None:
+    """REDACT-3: a key may be a secret itself, and a fault's path names it."""
+    text = json.dumps({"status": "completed", "output": {}, "evidence": [], f"ghp_{CANARY}{CANARY}": 1})
+    handler = f"import os, pathlib; pathlib.Path(os.environ['REMIT_RESULT']).write_text({text!r})"
+    with rig.working(script(tmp_path, handler)):
+        result = rig.result(rig.send(offer_of(handout())))
+    assert result.malformed is not None
+    assert result.malformed.faults == ("[redacted] is not a known key",)
+    assert_clean(rig)
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_an_outputs_name_tells_that_its_value_is_a_secret(rig: Rig, tmp_path: Path, status: str) -> None:
+    """REDACT-2: values without a shape are hidden under a telling name, stored texts too, and so are telling names."""
+    output = {"reset_token": CANARY, f"ghp_{CANARY}{CANARY}": 1, "db_password": f"it is {CANARY}", "count": 3}
+    envelope = {"status": status, "output": output, "evidence": []}
+    handler = f"import os, pathlib; pathlib.Path(os.environ['REMIT_RESULT']).write_text({json.dumps(envelope)!r})"
+    with rig.working(script(tmp_path, handler), keep_workspaces=False):
+        kinds = {"reset_token": OutputKind.VALUE, "db_password": OutputKind.DOCUMENT, "count": OutputKind.VALUE}
+        result = rig.result(rig.send(offer_of(handout(kinds))))
+    found = rig.output(result)
+    assert (found["reset_token"], found["[redacted]"], found["count"]) == ("[redacted]", 1, 3)
+    if status == "completed":
+        assert rig.stored(found["db_password"]) == b"[redacted]"
+    assert_clean(rig)
+
+
+def test_references_stay_whole_under_a_telling_name(rig: Rig, tmp_path: Path) -> None:
+    """A stored output may be called what it likes: its reference is no secret."""
+    handler = "import os, pathlib; (pathlib.Path(os.environ['REMIT_OUT']) / 'access_token').write_text('a text')"
+    with rig.working(script(tmp_path, handler)):
+        result = rig.result(rig.send(offer_of(handout({"access_token": OutputKind.DOCUMENT}))))
+    assert rig.stored(rig.output(result)["access_token"]) == b"a text"
+
+
 def test_a_spooled_result_is_clean_and_survives_an_outage(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
