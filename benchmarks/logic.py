@@ -93,7 +93,8 @@ def product(workflows: int, transitions: list[Message] | None = None) -> float:
         worker = workload.InstantWorker(ArtefactStore(folder).put(workload.REPORT))
         writer.append([_policy(), worker.registration(), worker.liveness()])
         waiting = workload.submissions([f"w{number:07d}" for number in range(workflows)], ArtefactStore(folder))
-        supervisor = Supervisor(log, "s1", ArtefactStore(folder), lambda: datetime.now(UTC))
+        # Time stands still: on a slow machine leases would end, and something else would be measured.
+        supervisor = Supervisor(log, "s1", ArtefactStore(folder), lambda: log.loop.now)
         try:
             return _run(supervisor, log.loop, worker, waiting, transitions)
         finally:
@@ -163,6 +164,7 @@ class Loop:
         self._inner, self._partitions = inner, partitions
         self._offsets: Counter[Partition] = Counter()
         self.serving = False
+        self.now = datetime.now(UTC)
         self.arrived: deque[Recorded] = deque()
         self.written: list[Message] = []
 
@@ -176,12 +178,11 @@ class Loop:
 
     def arrive(self, messages: Iterable[Message]) -> None:
         """Queue records as if they were read from the log."""
-        now = datetime.now(UTC)
         for each in messages:
             place = placed(each, self._partitions)
             offset = self._offsets[place]
             self._offsets[place] += 1
-            self.arrived.append(Recorded(*place, offset, now, each.key, each.value, each.headers))
+            self.arrived.append(Recorded(*place, offset, self.now, each.key, each.value, each.headers))
 
     def poll(self, limit: int, timeout: float) -> list[Recorded]:
         if not self.serving:
@@ -248,7 +249,7 @@ class InstantInspector:
             tenant_id=tenant_id,
             workflow_id=workflow_id,
             producer="inspector/s1",
-            clock_now=datetime.now(UTC),
+            clock_now=self._loop.now,
             event_id=inspection_id(phase.request_id, phase.tries),
             kind=InspectionKind.INSPECTED,
             request_id=phase.request_id,
