@@ -1,13 +1,18 @@
 """What the log on Kafka decides without a broker, and how it fails when there is none."""
 
-import pytest
-from confluent_kafka import TopicPartition
+from typing import Any
+from unittest.mock import Mock
 
-from remit.errors import LogError
+import pytest
+from confluent_kafka import KafkaError, TopicPartition
+
+from remit.errors import HistoryGapError, LogError
 from remit.log.kafka import cluster
+from remit.log.kafka import reader as reader_module
 from remit.log.kafka.cluster import Cluster, count_faults
 from remit.log.kafka.log import KafkaLog
 from remit.log.kafka.membership import misalignment
+from remit.log.kafka.reader import KafkaReader
 from remit.log.kafka.records import CONSUMER
 from remit.log.kafka.session import MEMBER
 from remit.log.protocols import Partition
@@ -82,6 +87,91 @@ def test_unacknowledged(log: KafkaLog, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LogError, match="not acknowledged"):
         writer.append([message(Topic.CONTRACTS, "x")], timeout=0.2)
     writer.close()
+
+
+class Scripted:
+    """A consumer that returns what the test says, and remembers what it was assigned."""
+
+    def __init__(self, *found: Any) -> None:
+        self.found, self.assigned = list(found), list[list[TopicPartition]]()
+
+    def poll(self, _timeout: float) -> Any:
+        return self.found.pop(0) if self.found else None
+
+    def consume(self, _limit: int, _timeout: float) -> list[Any]:
+        found, self.found = self.found, []
+        return found
+
+    def assign(self, partitions: list[TopicPartition]) -> None:
+        self.assigned.append(partitions)
+
+    def position(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
+        return [TopicPartition(each.topic, each.partition, 7) for each in partitions]
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def delivered(code: int | None = None) -> Any:
+    """A record of a consumer, or its error."""
+    found = Mock()
+    found.error.return_value = None if code is None else KafkaError(code)
+    found.topic.return_value, found.partition.return_value, found.offset.return_value = "t.contracts", 0, 6
+    found.timestamp.return_value, found.key.return_value, found.value.return_value = (1, 0), b"k", b"v"
+    found.headers.return_value = []
+    return found
+
+
+def scripted(log: KafkaLog, monkeypatch: pytest.MonkeyPatch, *found: Any) -> tuple[KafkaReader, Scripted]:
+    """A reader over a scripted consumer, which reads from 5."""
+    consumer = Scripted(*found)
+    monkeypatch.setattr(reader_module, "Consumer", lambda _: consumer)
+    reader = log.reader()
+    reader.assign({Partition(Topic.CONTRACTS, 0): 5})
+    return reader, consumer
+
+
+def test_a_read_error_that_passes_is_raised_once(log: KafkaLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The records before it come first, then the error, then the reader goes on where it stood."""
+    refused = KafkaError.TOPIC_AUTHORIZATION_FAILED
+    reader, consumer = scripted(log, monkeypatch, delivered(), delivered(refused))
+    assert len(reader.poll(10, 0.0)) == 1
+    with pytest.raises(LogError, match="can't be read"):
+        reader.poll(10, 0.0)
+    assert [[(each.partition, each.offset) for each in batch] for batch in consumer.assigned] == [[(0, 5)], [(0, 7)]]
+    consumer.found = [delivered()]
+    assert len(reader.poll(10, 0.0)) == 1
+    consumer.found = [delivered(refused)]
+    with pytest.raises(LogError, match="can't be read"):
+        reader.poll(10, 0.0)
+    assert reader.poll(10, 0.0) == []
+
+
+def test_a_gap_is_raised_until_it_is_dealt_with(log: KafkaLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What retention took doesn't come back by polling again: only a new position helps."""
+    reader, consumer = scripted(log, monkeypatch, delivered(KafkaError._AUTO_OFFSET_RESET))
+    monkeypatch.setattr(Cluster, "_offsets", lambda _self, wanted, *_: dict.fromkeys(wanted, 9))
+    for _ in range(2):
+        with pytest.raises(HistoryGapError, match="the earliest is 9"):
+            reader.poll(10, 0.0)
+    assert len(consumer.assigned) == 1
+    reader.assign({Partition(Topic.CONTRACTS, 0): 9})
+    assert reader.poll(10, 0.0) == []
+
+
+def test_records_before_a_gap_are_kept_when_its_place_is_unknown(
+    log: KafkaLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster that can't say where the gap lies costs no record that was read before it."""
+    reader, _ = scripted(log, monkeypatch, delivered(), delivered(KafkaError._AUTO_OFFSET_RESET))
+
+    def silent(*_: object) -> dict[Partition, int]:
+        raise LogError("no answer")
+
+    monkeypatch.setattr(Cluster, "starts", silent)
+    assert len(reader.poll(10, 0.0)) == 1
+    with pytest.raises(LogError, match="no answer"):
+        reader.poll(10, 0.0)
 
 
 def test_not_assigned(log: KafkaLog) -> None:
