@@ -98,7 +98,8 @@ class Ground:
     def _reappear(self) -> None:
         """Bring it back, and what was stored meanwhile to it: a volume that is mounted again hides nothing here."""
         self._back_at = None
-        meanwhile = [self._home / f"artefacts.meanwhile-{number}" for number in range(RACES)]
+        times = self._counts["vanish store"]
+        meanwhile = [self._home / f"artefacts.meanwhile-{times}-{number}" for number in range(RACES)]
         for folder in meanwhile:
             if self.store.exists():  # made anew by whoever stored something
                 self.store.rename(folder)

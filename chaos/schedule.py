@@ -10,7 +10,7 @@ SESSION_S = 6
 LEASE_S = 4
 GAP_S = 1.7
 SETTLED_IN_S = 4.0
-BROKER_EVERY_S = 70.0
+BROKER_EVERY_S = 100.0
 BROKER_OUT_S = 20.0
 """How long a killed broker of one node is away at most, most of it waiting for its own old session."""
 
