@@ -25,7 +25,7 @@ from .meter import Meter
 from .observe import Observer
 from .process import Ended, Stop
 from .repository import attempt_ref
-from .revision import Revision, settle
+from .revision import Origin, Revision, settle
 from .witness import Witness
 
 log = logging.getLogger("remit.worker")
@@ -131,8 +131,8 @@ class Attempt:
             return None
         start = base.reference.rpartition(":")[2]
         ref = attempt_ref(job.dispatch.workflow_id, str(job.dispatch.attempt_id))
-        repository = self._bench.repository(base.location)
-        return settle(repository, job.ground.workspace, start, inputs.trailers(job), ref, redactor=self._bench.redactor)
+        origin = Origin(start, inputs.other_commits(job), inputs.trailers(job), ref)
+        return settle(self._bench.repository(base.location), job.ground.workspace, origin, self._bench.redactor)
 
     def _keep(self, data: bytes) -> ArtefactRef:
         return self._bench.store.put(self._bench.redactor.data(data))

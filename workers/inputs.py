@@ -59,6 +59,12 @@ def trailers(job: Job) -> dict[str, str]:
     return {"Remit-Task": job.dispatch.task_id, "Remit-Attempt": str(job.dispatch.attempt_id)}
 
 
+def other_commits(job: Job) -> tuple[str, ...]:
+    """The commits of the git inputs beside the workspace's own."""
+    others = (git_subject(each.reference) for each in job.offer.inputs if each.kind == "git" and each is not job.base)
+    return tuple(each.revision for each in others if each is not None and each.revision is not None)
+
+
 def _add_hooks(workspace: Path, wanted: dict[str, str]) -> None:
     """Let git add the trailers as the worker commits, so that its commits need no rewriting."""
     words = " ".join(f"--trailer '{name}: {value}'" for name, value in wanted.items())

@@ -5,6 +5,8 @@ git commands, and nothing touches the user's checkout. Only this role imports it
 """
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
@@ -16,6 +18,20 @@ from .git import git, line
 
 _IDENTITY = tuple(f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE"))
 _NO_REF = re.compile(r"[^A-Za-z0-9_.-]|^\.|\.$|\.\.|\.lock$|@\{")
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """What a workspace's HEAD has and its base has not, where nothing of the workspace's settings holds."""
+
+    folder: Path
+    base: str
+    head: str
+
+    def history(self) -> bytes:
+        """Messages and patches of all new commits; what git would call binary is shown like text."""
+        shown = ("--no-ext-diff", "--no-textconv", "--text", "--no-color", "--format=%an %ae %cn %ce%n%B", "-p", "-m")
+        return git(self.folder, "-c", "log.showRoot=true", "log", *shown, self.head, f"^{self.base}")
 
 
 class Repository:
@@ -48,25 +64,32 @@ class Repository:
         git(folder, "remote", "remove", "origin")
         git(folder, "checkout", "--quiet", "--detach", revision)
 
-    def take(self, workspace: Path) -> str:
-        """Fetch a workspace's HEAD into the copy, and return its commit."""
+    def quarantine(self, workspace: Path, base: str, folder: Path) -> Quarantine:
+        """Fetch a workspace's HEAD into a repository of its own at `folder`, which borrows what this copy has."""
         head = line(workspace, "rev-parse", "--verify", "HEAD^{commit}")
+        git(self._bare, "init", "--quiet", "--bare", "--template=", str(folder))
+        (folder / "objects" / "info").mkdir(exist_ok=True)
+        (folder / "objects" / "info" / "alternates").write_text(
+            f"{self._bare.absolute() / 'objects'}\n", encoding="utf-8"
+        )
+        git(folder, "update-ref", "refs/base", base)  # so that no more than what is new is fetched
+        git(folder, "fetch", "--quiet", "--no-tags", str(workspace), head)
+        git(folder, "update-ref", "refs/head", head)
+        return Quarantine(folder, base, head)
+
+    def take(self, found: Quarantine) -> None:
+        """Have what was made, now that it was looked at."""
         with self._lock:
-            git(self._bare, "fetch", "--quiet", "--no-tags", str(workspace), head)
-        return head
+            git(self._bare, "fetch", "--quiet", "--no-tags", str(found.folder), "refs/head")
 
     def diff(self, base: str, revision: str) -> bytes:
         """The patch between two commits."""
         return git(self._bare, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", base, revision)
 
-    def history(self, base: str, revision: str) -> bytes:
-        """Messages and patches of all commits that `revision` has and `base` has not."""
-        shown = ("--no-ext-diff", "--no-textconv", "--no-color", "--format=%an %ae%n%B", "-p", "-m")
-        return git(self._bare, "log", *shown, revision, f"^{base}")
-
-    def commits(self, base: str, revision: str) -> list[str]:
-        """The commits that `revision` has and `base` has not, parents first."""
-        return line(self._bare, "rev-list", "--reverse", "--topo-order", revision, f"^{base}").split()
+    def commits(self, revision: str, known: Iterable[str]) -> list[str]:
+        """The commits that `revision` has and no `known` one has, parents first; unheard-of ones don't count."""
+        without = [f"^{each}" for each in known if self._has(each)]
+        return line(self._bare, "rev-list", "--reverse", "--topo-order", revision, *without).split()
 
     def descends(self, revision: str, base: str) -> bool:
         """Whether `revision` stands on `base`."""
@@ -79,6 +102,10 @@ class Repository:
     def message(self, commit: str) -> bytes:
         """A commit's message."""
         return git(self._bare, "log", "-1", "--format=%B", commit)
+
+    def has_trailer(self, commit: str, name: str) -> bool:
+        """Whether a commit's message has this trailer, whatever its value."""
+        return bool(line(self._bare, "log", "-1", f"--format=%(trailers:key={name},valueonly)", commit))
 
     def with_trailers(self, message: bytes, trailers: dict[str, str]) -> bytes:
         """The message with those trailers, each once."""

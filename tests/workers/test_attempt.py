@@ -29,6 +29,7 @@ class ATest(unittest.TestCase):
     def test_x(self): pass
     def test_y(self): pass
 """
+KEY = "ghp_" + "a1B2" * 9
 TESTS = {"test_answer.py": "from answer import answer\n\n\ndef test_answer():\n    assert answer() == 42\n"}
 
 
@@ -100,6 +101,54 @@ pathlib.Path(os.environ["REMIT_RESULT"]).write_text(json.dumps(envelope))
         f"Ann Step 2 {offer.attempt_id}",
         f"Ann Step 1 {offer.attempt_id}",
     ]
+
+
+MERGE = """
+import os, pathlib, subprocess
+def git(*words, hooks):
+    off = [] if hooks else ["-c", "core.hooksPath=/dev/null"]
+    subprocess.run(["git", *off, *words], check=True)
+pathlib.Path("mine").write_text("x")
+git("add", ".", hooks=False)
+git("commit", "-qm", {words!r}, hooks={hooks})
+git("merge", "-q", "--no-ff", "-m", "Merge", {other!r}, hooks=False)
+"""
+
+
+@pytest.mark.parametrize("hooks", [True, False])
+def test_what_was_only_merged_keeps_its_commits(rig: Rig, tmp_path: Path, hooks: bool) -> None:
+    """A merged input is not rewritten; the merge itself is where its own side was."""
+    source = tmp_path / "source"
+    base = repository(source, TESTS)
+    (source / "theirs").write_text("x", encoding="utf-8")
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "Theirs")
+    other = git(source, "rev-parse", "HEAD")
+    inputs = (git_input(source, base), git_input(source, other, "other"))
+    with rig.working(script(tmp_path, MERGE.format(words="Mine", hooks=hooks, other=other)), keep_workspaces=True):
+        offer = rig.send(offer_of(handout({"revision": OutputKind.REVISION}), inputs))
+        commit = rig.output(rig.result(offer))["revision"]
+    mine, theirs = git(source, "rev-parse", f"{commit}^1", f"{commit}^2").splitlines()
+    assert theirs == other
+    assert git(source, "show", "-s", "--format=%s %(trailers:key=Remit-Attempt,valueonly)", mine).split() == [
+        "Mine",
+        str(offer.attempt_id),
+    ]
+    workspace = rig.folder / "home" / "workers" / WORKER / "attempts" / str(offer.attempt_id) / "workspace"
+    assert (git(workspace, "rev-parse", "HEAD") == commit) is hooks
+    assert git(source, "show", "-s", "--format=%B", commit) == "Merge"
+
+
+def test_a_commit_of_another_attempt_keeps_its_trailer(rig: Rig, tmp_path: Path) -> None:
+    """A commit that says already of which attempt it is gets no second word on that."""
+    source = tmp_path / "source"
+    base = repository(source, TESTS)
+    words = f"Theirs\n\nRemit-Attempt: {UUID(int=5)}"
+    handler = MERGE.format(words=words, hooks=False, other=base)
+    with rig.working(script(tmp_path, handler)):
+        offer = rig.send(offer_of(handout({"revision": OutputKind.REVISION}), (git_input(source, base),)))
+        commit = rig.output(rig.result(offer))["revision"]
+    assert git(source, "show", "-s", "--format=%B", commit) == words
 
 
 def test_a_failing_test_is_observed_whatever_the_worker_says(rig: Rig, tmp_path: Path) -> None:
@@ -306,16 +355,27 @@ def test_an_offer_for_another_worker_is_left_alone(rig: Rig, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "secret", ["ghp_" + "a1B2" * 9, "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"]
+    "secret",
+    [
+        KEY.encode(),
+        b"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+        b"\0\1\2" + KEY.encode() + b"\0\xff",
+        f"one line\n{KEY}\n".encode("utf-16"),
+    ],
+    ids=["text", "pem", "binary", "utf-16"],
 )
-def test_a_commit_with_a_secret_is_not_pushed(rig: Rig, tmp_path: Path, secret: str) -> None:
-    """A commit can't be redacted, so one that holds a secret stays where it is, even if a later one takes it out."""
+def test_a_commit_with_a_secret_is_not_pushed(rig: Rig, tmp_path: Path, secret: bytes) -> None:
+    """A commit can't be redacted, so one that holds a secret stays where it is, even if a later one takes it out.
+
+    No attribute of the workspace hides it, and the worker's long-lived copy of the repository never has it.
+    """
     source = tmp_path / "source"
     base = repository(source, TESTS)
     given = handout({"revision": OutputKind.REVISION}, (check("committed", EvidenceKind.REVISION),), {}, {})
     leak = f"""
 import pathlib, subprocess
-pathlib.Path("key.txt").write_text({secret!r})
+pathlib.Path("key.txt").write_bytes({secret!r})
+pathlib.Path(".git/info/attributes").write_text("*.txt -diff")
 for words in ("add key.txt", "commit -q -m add", "rm -q key.txt", "commit -q -m remove"):
     subprocess.run(["git", *words.split()], check=True)
 """
@@ -326,3 +386,10 @@ for words in ("add key.txt", "commit -q -m add", "rm -q key.txt", "commit -q -m 
     assert body.status is ResultStatus.FAILED
     assert "a commit holds what looks like a secret" in (body.message or "")
     assert git(source, "for-each-ref", "refs/remit") == ""
+    (tmp_path / "key").write_bytes(secret)
+    blob = git(source, "hash-object", str(tmp_path / "key"))
+    (copy,) = (rig.folder / "home" / "repositories").glob("*.git")
+    kept = git(copy, "cat-file", "--batch-all-objects", "--batch-check")
+    assert base in kept
+    assert blob not in kept
+    assert not list((rig.folder / "home").rglob("taken-*"))
