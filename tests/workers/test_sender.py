@@ -75,7 +75,7 @@ def test_an_envelope_with_countless_faults_is_answered_with_some(rig: Rig, tmp_p
     (tmp_path / "envelope").write_text(json.dumps(envelope, separators=(",", ":")), encoding="utf-8")
     handler = f"""import os, pathlib
 pathlib.Path(os.environ['REMIT_RESULT']).write_text(pathlib.Path({str(tmp_path / "envelope")!r}).read_text())"""
-    with rig.working(script(tmp_path, handler)):
+    with rig.working(script(tmp_path, handler), slots=2):
         results = [rig.result(rig.send(offer_of(handout(), token=token))) for token in (2, 3)]
     assert [each.kind for each in results] == [ResultKind.MALFORMED] * 2
     for each in results:
@@ -135,9 +135,9 @@ def test_a_full_disk_costs_no_result(rig: Rig, tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.ENOSPC, "no space left on device")
 
     monkeypatch.setattr(Spool, "put", full)
-    with rig.working(script(tmp_path, "")):
-        for token in (2, 3):
-            rig.result(rig.send(offer_of(handout(), token=token)))
+    with rig.working(script(tmp_path, "")) as service:
+        rig.result(rig.send(offer_of(handout())))
+        rig.until(lambda: service._free() == 1, "a free slot")
 
 
 def test_what_an_earlier_process_left_is_sent_before_it_registers(
