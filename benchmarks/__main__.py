@@ -32,6 +32,7 @@ def main() -> None:
         finally:
             broker.down(home)
     about = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "scale": given.scale, "machine": machine.line()}
+    about["busy"] = machine.is_busy(load)
     about["load"] = {"before": load, "after": machine.load()}
     for line in table.lines(found):
         _say(line)

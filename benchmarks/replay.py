@@ -34,23 +34,28 @@ HEADER_BYTES = 5
 
 
 def measure(bootstrap: str, transitions: int = 100_000, rounds: int = 3) -> dict[str, Any]:
-    """Transitions/s of floor and product in turn over one history, medians, ratio, and bytes of state per workflow."""
+    """Transitions/s of floor and product in turn over one history, medians, ratios, bytes of state per workflow."""
     prefix = f"replay{uuid.uuid4().hex[:8]}."
     TopicAdmin(load(bootstrap=bootstrap, topic_prefix=prefix)).create(fixed_specs(prefix))
     log = KafkaLog(bootstrap, prefix, PARTITIONS)
     written = _fill(log, transitions)
     found: dict[str, list[float]] = {"floor": [], "product": []}
+    cpu: list[float] = []
     resident: list[float] = []
     for _ in range(rounds):
+        begun = time.process_time()
         found["floor"].append(written / _floor(bootstrap, prefix, written))
+        between = time.process_time()
         seconds, per_workflow = _product(log)
         found["product"].append(written / seconds)
+        cpu.append((between - begun) / (time.process_time() - between))
         resident.append(per_workflow)
     medians = {name: statistics.median(rates) for name, rates in found.items()}
     return {
         **medians,
         "rounds": found,
         "ratio": medians["product"] / medians["floor"],
+        "ratio_cpu": statistics.median(cpu),
         "transitions": written,
         "bytes_per_closed_workflow": resident[0],
         "unit": "transitions/s",
