@@ -56,6 +56,7 @@ class Attempt:
         self._began = time.monotonic()
         self._log: ArtefactRef | None = None
         self._told: WorkerUsage | None = None
+        self._began_command = False
 
     def work(self) -> Outcome:
         """Do all of it."""
@@ -77,6 +78,7 @@ class Attempt:
         self._prepare()
         channel = Channel(self._job, self._bench, self._stop)
         started = self._bench.clock()
+        self._began_command = True
         ended = handle(self._job, self._bench, self._meter, self._stop, channel)
         times = (started, self._bench.clock())
         self._log = self._keep(ended.output)
@@ -138,8 +140,9 @@ class Attempt:
         return self._bench.store.put(self._bench.redactor.data(data))
 
     def _usage(self) -> Usage | None:
-        config = self._bench.config
-        return self._meter.usage(time.monotonic() - self._began, self._told, calls_no_model=config.calls_no_model)
+        # Before the command began nobody can have used anything: that is known, not left unreported.
+        none = self._bench.config.calls_no_model or not self._began_command
+        return self._meter.usage(time.monotonic() - self._began, self._told, calls_no_model=none)
 
     def _malformed(self, answer: Answer) -> Malformation:
         text = self._bench.redactor.text(answer.text.decode(errors="replace"))

@@ -301,6 +301,18 @@ def test_exit_status_speaks_where_there_is_no_envelope(rig: Rig, tmp_path: Path)
     assert body.usage.worker_seconds > 0
 
 
+def test_a_command_that_never_began_used_nothing(rig: Rig, tmp_path: Path) -> None:
+    """An input that the store doesn't hold now fails the attempt, and books none of its reservation."""
+    lost = InputVersion(name="diff", kind="artefact", reference=f"artefact://sha256/{'0' * 64}", sha256="0" * 64)
+    with rig.working(script(tmp_path, "raise SystemExit('began')")):
+        body = rig.result(rig.send(offer_of(handout(), (lost,)))).result
+    assert body is not None
+    assert (body.status, body.error_class) == (ResultStatus.FAILED, ErrorClass.RETRYABLE_FAILED)
+    assert "nothing is stored" in (body.message or "")
+    assert body.usage is not None  # else the whole reservation would be booked, and the task could not be tried again
+    assert (body.usage.tokens_in, body.usage.tool_calls) == (0, 0)
+
+
 def test_a_completed_envelope_of_a_failed_command_is_a_failure(rig: Rig, tmp_path: Path) -> None:
     """Completed and exit status 1 contradict each other: nothing counts as done."""
     handler = """import os, pathlib
