@@ -136,7 +136,7 @@ class Actor:
         by_order = code == -signal.SIGKILL and self._order is not None and self._order.act is Act.KILL
         if by_order:
             self._counts[f"kill at {self._point()}"] += 1
-        elif self._asked is None or code:
+        elif self._asked is None or code not in {0, -signal.SIGTERM}:  # asked before it could listen
             self._counts[f"{self._kind()} ended by itself ({code})"] += 1
         self._due = now + (self._asked[1] if self._asked else 0.0 if by_order else RESTART_S)
         self._process = None
