@@ -17,7 +17,7 @@ def on_lease(unit: Unit, event: Lease) -> None:
     attempt = task.attempt(event.attempt_id) if task else None
     if task is not None and attempt is not None and _holds(task, attempt, event, unit):
         if event.kind is LeaseKind.CLAIM:
-            _claim(unit, task, attempt)
+            begin_attempt(unit, task, attempt)
         else:
             unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=event.reason or "declined")
     elif not _repeated(attempt, event):
@@ -44,7 +44,8 @@ def _repeated(attempt: Attempt | None, event: Lease) -> bool:
     return attempt is not None and attempt.number > 0 and _same(attempt, event)
 
 
-def _claim(unit: Unit, task: Task, attempt: Attempt) -> None:
+def begin_attempt(unit: Unit, task: Task, attempt: Attempt) -> None:
+    """Start lease and attempt of the offer that is open."""
     now = unit.facts.now
     claim = Claimed(
         attempt=task.attempts_started + 1,

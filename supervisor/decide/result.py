@@ -13,9 +13,10 @@ from ..checks.questions import questions
 from ..checks.secrets import secret_rules
 from ..limits import bookable, cost_of, settle
 from ..recovery import Failure
-from ..state import Attempt, Running, Task
+from ..state import Attempt, Offered, Running, Task
 from .ending import end_attempt
 from .judging import judge_result, quarantine_attempt
+from .lease import begin_attempt
 from .unit import Unit
 
 
@@ -30,10 +31,26 @@ def on_result(unit: Unit, event: Result) -> None:
         _note(unit, event, TransitionKind.STALE, foreign)
     elif event.submission in attempt.submissions:
         _repeated(unit, event)
+    elif workflow.open and isinstance(task.phase, Offered) and task.phase.attempt_id == event.attempt_id:
+        _before_its_claim(unit, event, task, attempt)
     elif not workflow.open or not isinstance(task.phase, Running) or task.phase.attempt_id != event.attempt_id:
         _late(unit, event, attempt)
     else:
         _current(unit, event, task, attempt)
+
+
+def _before_its_claim(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
+    """A result that was read before the claim that its worker wrote first, on another topic: it tells of both.
+
+    The offer's own end is judged only when every input was read, so while it is open the claim was in time.
+    """
+    body = event.result
+    if body is not None and (differs := stale_parts(unit.workflow.contract, task.task_id, attempt, event, body)):
+        _note(unit, event, TransitionKind.STALE, differs)
+        return
+    begin_attempt(unit, task, attempt)
+    begun = unit.task(task.task_id)
+    _current(unit, event, begun, begun.current() or attempt)
 
 
 def _current(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:

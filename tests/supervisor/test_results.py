@@ -284,3 +284,25 @@ def test_a_secret_in_the_words_of_a_result_quarantines_and_is_not_copied(lab: La
     assert (found[-1].kind.value, found[-1].reason) == ("workflow_quarantined", "secret_found")
     assert lab.workflow.status.value == "quarantined"
     assert secret.encode() not in b"".join(encode("transitions", each) for each in lab.history)
+
+
+def test_a_result_read_before_its_claim_tells_of_both(lab: Lab) -> None:
+    """Claims and results lie on different topics: whichever is read first, the attempt is counted once and accepted."""
+    lab.assign()
+    offer = lab.offer("code")
+    found = lab.result(offer, bodies.good(offer, lab))
+    assert [each.kind.value for each in found] == ["claimed", "inspection_requested"]
+    assert lab.lease(offer, "claim") == ()
+    lab.inspect()
+    task = lab.workflow.tasks["code"]
+    assert (task.status.value, task.attempts_started) == ("completed", 1)
+
+
+def test_a_stale_result_read_before_its_claim_begins_nothing(lab: Lab) -> None:
+    """It is noted; the claim that follows begins the attempt as ever."""
+    lab.assign()
+    offer = lab.offer("code")
+    body = replace(bodies.good(offer, lab), input_versions=())
+    (note,) = lab.result(offer, body)
+    assert note.kind.value == "stale"
+    assert [each.kind.value for each in lab.lease(offer, "claim")] == ["claimed"]
