@@ -8,7 +8,7 @@ from enum import StrEnum
 SESSION_S = 6
 """Session timeout of the supervisors here: what the broker allows at least."""
 LEASE_S = 4
-GAP_S = 1.7
+GAP_S = 1.5
 SETTLED_IN_S = 4.0
 BROKER_EVERY_S = 100.0
 BROKER_OUT_S = 20.0
