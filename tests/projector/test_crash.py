@@ -11,7 +11,7 @@ from tests.projector.driving import differences, project, rebuilt
 from tests.projector.histories import mixed_log
 
 SEEDS = 4
-KILLS = int(os.environ.get("REMIT_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("REMIT_TEST_KILLS", "2"))
 """The case asks for 200; the default suite makes do with a few."""
 
 

@@ -1,5 +1,6 @@
 """Rebuild and check: the log alone makes the database, and only reads are made."""
 
+import shutil
 from pathlib import Path
 from threading import Event
 
@@ -44,6 +45,21 @@ def test_check_stops_where_the_live_one_stands(files: ViewFiles) -> None:
     assert check(log, files).differences == ()
 
 
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[MemoryLog, Path]:
+    """A log in which an attempt was refused, and its database."""
+    history = History()
+    history.accept_contract("a")
+    attempt = history.dispatch("a")
+    history.claim("a", attempt)
+    history.refuse("a", attempt, Recovery.RETRY)
+    log = MemoryLog(clock=ticking())
+    log.writer().append([message(event) for event in history.events])
+    path = tmp_path_factory.mktemp("refused") / "db.duckdb"
+    project(log, path)
+    return log, path
+
+
 W1 = "tenant_id=default, workflow_id=w1"
 
 
@@ -57,16 +73,11 @@ W1 = "tenant_id=default, workflow_id=w1"
         ("DROP TABLE evidence CASCADE", "evidence : the table is missing"),
     ],
 )
-def test_check_names_table_and_row(files: ViewFiles, change: str, found: str) -> None:
+def test_check_names_table_and_row(refused: tuple[MemoryLog, Path], files: ViewFiles, change: str, found: str) -> None:
     """One changed cell, a row too few, a row too many: each is named."""
-    history = History()
-    history.accept_contract("a")
-    attempt = history.dispatch("a")
-    history.claim("a", attempt)
-    history.refuse("a", attempt, Recovery.RETRY)
-    log = MemoryLog(clock=ticking())
-    log.writer().append([message(event) for event in history.events])
-    project(log, files.database)
+    log, database = refused
+    files.database.parent.mkdir(parents=True)
+    shutil.copyfile(database, files.database)
     with Store(files.database) as store:
         store._connection.execute(change)
     assert [str(each) for each in check(log, files).differences] == [found]
