@@ -94,7 +94,8 @@ def floor(log: Log, count: int, folder: Path) -> None:
         offsets: dict[Partition, int] = {}
         read = 0
         while read < count:
-            records = reader.poll(service.LIMIT, service.WAIT_S)
+            if not (records := reader.poll(service.LIMIT, service.WAIT_S)):
+                continue
             read += len(records)
             offsets |= {record.source: record.offset + 1 for record in records}
             _insert(connection, _table(records), offsets)
