@@ -405,3 +405,19 @@ for words in ("add key.txt", "commit -q -m add", "rm -q key.txt", "commit -q -m 
     assert base in kept
     assert blob not in kept
     assert not list((rig.folder / "home").rglob("taken-*"))
+
+
+def test_the_word_of_an_allowed_variable_may_stand_in_a_commit(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `env_allow` passes is redacted where it is written, but it is no secret: code may use the same word."""
+    monkeypatch.setenv("PLAIN_SETTING", "answer")
+    source = tmp_path / "source"
+    base = repository(source, TESTS)
+    given = handout({"revision": OutputKind.REVISION}, (check("committed", EvidenceKind.REVISION),), {}, {})
+    with rig.working(script(tmp_path, COMMIT), env_allow=["PLAIN_SETTING"]):
+        offer = rig.send(offer_of(given, (git_input(source, base),)))
+        result = rig.result(offer)
+    assert result.result is not None
+    assert result.result.status is ResultStatus.COMPLETED, result.result.message
+    assert git(source, "rev-parse", f"refs/remit/wf%3A1/{offer.attempt_id}") == rig.output(result)["revision"]
