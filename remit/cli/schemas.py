@@ -1,12 +1,13 @@
 """`remit schemas`: the Avro schemas of the topics, their ids and history, and a registry for other tools to read."""
 
-import contextlib
+import threading
 from typing import Any
 
 import click
 
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import json_option, print_json, print_table
+from remit.cli.serving import stop_on_signals
 from remit.codec import registration
 from remit.codec.catalogue import Catalogue, Registered, catalogue, folder
 from remit.codec.records import schema_topic
@@ -83,10 +84,13 @@ def serve(invocation: Invocation, port: int) -> None:
     from remit.cli.schema_server import SchemaServer  # noqa: PLC0415 - keeps start-up quick
     from remit.codec.registry import Registry  # noqa: PLC0415
 
+    # Signals are asked for, since whoever starts it in the background may have had Ctrl-C ignored.
+    stop = stop_on_signals()
     with SchemaServer(Registry(catalogue(), invocation.settings.topic_prefix), port) as server:
+        threading.Thread(target=server.serve_forever, name="schema-server", daemon=True).start()
         click.echo(f"schemas are served at {server.url}")
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+        stop.wait()
+        server.shutdown()
 
 
 def _row(entry: Registered) -> dict[str, Any]:
