@@ -8,6 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from remit.events.base import Amounts, Event, Evidence, InputVersion, Record
+from remit.events.transitions import Writer
 
 
 class DispatchKind(StrEnum):
@@ -170,8 +171,9 @@ class Checkpoint(Event, frozen=True, kw_only=True):
     shard: int  # partition number
     sequence: int  # last sequence folded in; 0 for the marker
     state_schema: int  # version of the state's JSON form
-    state: bytes | None = None  # JSON bytes of the folded state
+    state: bytes | None = None  # folded state as JSON, deflated (zlib)
     transitions_offset: int | None = None  # of the marker: first transition not folded in
     positions: tuple[ShardPosition, ...] = ()  # of the marker
     content_digest: str | None = None  # of a closed workflow's contract
     outcome: str | None = None  # of a closed workflow: its stop reason
+    writer: Writer | None = None  # instance and generation that wrote it
