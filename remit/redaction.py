@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from remit.redaction_rules import MARK, RULES, TRIGGERS, Rule, is_count, vocabulary
+from remit.redaction_rules import MARK, RULES, TRIGGERS, WORD, WORD_RULES, Rule, is_count, vocabulary
 
 _LEAST = 6  # characters of a known value; a shorter one stands in too many innocent words
 _PASSES = 8  # until nothing changes; real text takes two
@@ -84,14 +84,14 @@ class Redactor:
     def _pass(self, text: str, found: set[str]) -> str:
         if self._known is not None:
             text = _replace(text, [match.span() for match in self._known.finditer(text)], "known", found)
-        folded = text if text.isascii() else text.translate(_FULL_WIDTH)
+        folded = _folded(text)
         lowered = _lower(folded)
         if not TRIGGERS.search(lowered):
             return text
-        for rule in RULES:
-            source = folded if rule.keeps_case else lowered
-            if len(source) > _SHORT and not any(word in lowered for word in rule.words):
+        for rule in WORD_RULES if WORD.fullmatch(folded) else RULES:
+            if rule.word not in lowered or (len(lowered) > _SHORT and not rule.is_named_in(lowered)):
                 continue
+            source = folded if rule.keeps_case else lowered
             if rule.pattern.search(source) and (spans := _spans(rule, source)):
                 text = _replace(text, spans, rule.name, found)
                 folded = _replace(folded, spans, rule.name, found)
@@ -129,7 +129,7 @@ class Redactor:
 
 def is_secret_name(name: str) -> bool:
     """Whether a key, header or variable of that name holds a secret: `DB_PASSWORD`, `X-Api-Key`, not `max_tokens`."""
-    words = [word.lower() for word in _WORDS.findall(name.translate(_FULL_WIDTH))]
+    words = [word.lower() for word in _WORDS.findall(_folded(name))]
     if not words or words[-1] in _ABOUT:
         return False
     if words[-1] == "key":
@@ -209,6 +209,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _forms(value: str) -> set[str]:
     encoded = base64.b64encode(value.encode()).decode()
     return {value, quote(value, safe=""), json.dumps(value)[1:-1], encoded}
+
+
+def _folded(text: str) -> str:
+    """The text with full-width letters as plain ones, each in its place."""
+    return text if text.isascii() else text.translate(_FULL_WIDTH)
 
 
 def _lower(text: str) -> str:

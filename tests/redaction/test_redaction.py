@@ -2,13 +2,14 @@
 
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.redaction import Redactor, finds, is_secret_name, redact, redact_value
-from remit.redaction_rules import MARK
+from remit.redaction_rules import MARK, RULES, WORD, WORD_RULES
 
 CANARY = "Zq7vK1mW9xT3pL5c"
 
@@ -206,18 +207,42 @@ HOSTILE = {
     "queries": "&token" * 166_000,
     "spaces": "password " * 110_000,
     "cookies": "cookie:" * 140_000,
+    "JSON": json.dumps([{"password": CANARY, "n": [1, {"note": f"token={CANARY} x"}]}] * 12_200),
+    "JSON of pairs": json.dumps([["token", CANARY]] * 32_300),
+    "JSON in JSON": json.dumps([json.dumps({"token": [CANARY]})] * 25_700),
+    "JSON of names": json.dumps([{f"key{n}": f"the secret {n}"} for n in range(32_000)]),
+    "JSON nested": '[{"a":' * 125_000 + "1" + "}]" * 125_000,
     "secrets": f"password={CANARY} Bearer {CANARY} https://u:{CANARY}@h/?key={CANARY} " * 8_000,
 }
 
 
-@pytest.mark.parametrize("shape", HOSTILE)
-def test_a_megabyte_of_hostile_text_is_linear_work(shape: str) -> None:
-    """REDACT-7: under a second of this machine's own time; four times that is allowed for slower ones."""
-    text = HOSTILE[shape]
+LOOP_S = 0.08
+"""What `_loop` takes on the machine that the bound is stated for."""
+
+
+def _spent(work: Callable[[], object]) -> float:
     before = time.process_time()
-    clean = redact(text)
-    assert time.process_time() - before < 4
-    assert CANARY not in clean
+    work()
+    return time.process_time() - before
+
+
+def _loop() -> int:
+    return sum(number * number % 7 for number in range(1_000_000))
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_a_megabyte_of_hostile_text_takes_less_than_a_second(shape: str) -> None:
+    """REDACT-7: of processor time, in one of three tries; a slower machine, told by a loop, has its share more."""
+    text = HOSTILE[shape]
+    assert any(_spent(lambda: redact(text)) < max(1.0, _spent(_loop) / LOOP_S) for _ in range(3))
+    assert CANARY not in redact(text)
+
+
+@given(st.from_regex(WORD, fullmatch=True))
+def test_only_the_shapes_of_providers_fit_into_a_word(word: str) -> None:
+    """So that a text of one word needs no look for any other."""
+    for rule in {*RULES} - {*WORD_RULES}:
+        assert not rule.pattern.search(word)
 
 
 PIECES = (
