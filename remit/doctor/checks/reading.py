@@ -72,8 +72,9 @@ def _hung(each: OpenEnd, age: timedelta, bootstrap: str) -> Finding:
 
 
 def _late(reading: Reading, each: Unread, age: timedelta) -> Finding:
+    nobody = f"no member of the {reading.reader}' group consumes now: " if reading.members == 0 else ""
     says = (
-        f"{reading.reader} are at offset {each.position} of {each.end}; "
+        f"{nobody}{reading.reader} are at offset {each.position} of {each.end}; "
         f"the first unread record waits since {age.total_seconds():.0f} s"
     )
     mend = _MORE if reading.members else _START[reading.reader]

@@ -1,6 +1,7 @@
 """A supervisor's membership and steps on Kafka. `KafkaLog.session` makes it; the main loop alone calls it."""
 
 import contextlib
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
@@ -8,6 +9,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from remit.errors import FencedError, LogError, StepAbortedError
 from remit.log.kafka.cluster import Cluster
 from remit.log.kafka.membership import Membership
+from remit.log.kafka.pace import Pace
 from remit.log.kafka.records import CONSUMER, drain, failure, is_fatal, positions_of, recorded, split
 from remit.log.kafka.transactions import Transactions
 from remit.log.outgoing import placed, refuse_oversize
@@ -16,13 +18,15 @@ from remit.log.step import foreign, refuse_foreign, refuse_unfenced
 from remit.topics import SHARDED
 
 COMMITTED_S = 0.5
+POLL_LIMIT_MS = 60_000
+"""Longest time between two polls. One record's handling is bounded by its size, far below; a batch's by its pace."""
 MEMBER = CONSUMER | {
     "group.protocol": "classic",
     # Keeps partition n of all sharded topics with one member.
     "partition.assignment.strategy": "range",
     "session.timeout.ms": 10_000,
     "heartbeat.interval.ms": 2_000,
-    "max.poll.interval.ms": 60_000,
+    "max.poll.interval.ms": POLL_LIMIT_MS,
 }
 
 
@@ -37,6 +41,7 @@ class KafkaSession:
         self._transactions = Transactions(cluster, self._name)
         self._membership = Membership(cluster.prefix)
         self._consumer = self._join()
+        self._pace = Pace(POLL_LIMIT_MS / 1000, time.monotonic)
         self._started: dict[Partition, int] = {}
         self._serving = False
         self._fenced = False
@@ -55,12 +60,13 @@ class KafkaSession:
     def poll(self, limit: int, timeout: float) -> list[Recorded]:
         """Serve the group and read; nothing is returned from the poll in which shards changed hands.
 
-        FencedError is raised once; the next poll joins again, for the name may have been lost to an outage only.
+        Fewer than `limit` records after a batch that took long. FencedError is raised once; the next poll joins again,
+        for the name may have been lost to an outage only.
         """
         if self._fenced:
             self._rejoin()
         before = self.epoch
-        records, failed = split(drain(self._consumer, limit, timeout))
+        records, failed = split(drain(self._consumer, self._pace.limit(limit), timeout))
         if failed is not None and is_fatal(failed.error()):
             raise self._lost(failed.error())
         if self.epoch != before:
@@ -70,6 +76,7 @@ class KafkaSession:
             return []
         if failed is not None:
             raise failure(self._cluster, failed, self._started)
+        self._pace.hand_out(len(records))
         return [recorded(self._cluster, record) for record in records]
 
     def committed(self, partitions: Iterable[Partition]) -> dict[Partition, int] | None:
