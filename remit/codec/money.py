@@ -3,12 +3,12 @@
 A storage format. Only `remit.codec` imports it.
 """
 
-from decimal import Context, Decimal, Inexact, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation, Rounded
 
 PRECISION = 18
 SCALE = 6
 LIMIT = 10**PRECISION
-_EXACT = Context(prec=PRECISION * 3, traps=[Inexact, InvalidOperation])
+_EXACT = Context(prec=PRECISION, traps=[Rounded, InvalidOperation])
 _UNIT = Decimal(1).scaleb(-SCALE)
 BOUND = Decimal(LIMIT).scaleb(-SCALE)
 """What the log can hold is below this, and above its negative."""
@@ -16,17 +16,25 @@ BOUND = Decimal(LIMIT).scaleb(-SCALE)
 
 def to_bytes(value: Decimal) -> bytes:
     """The unscaled value, big-endian, in as few bytes as hold it; ValueError with the rule that it breaks."""
-    if not value.is_finite():
-        raise ValueError("must be a finite number")
-    exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < -SCALE:
-        raise ValueError(f"more than {SCALE} digits after the point")
-    if abs(value) >= BOUND:
-        raise ValueError(f"out of range: at most {PRECISION - SCALE} digits before the point")
-    unscaled = int(value.scaleb(SCALE, _EXACT))
+    try:
+        unscaled = int(value.quantize(_UNIT, context=_EXACT).scaleb(SCALE, _EXACT))
+    except (ArithmeticError, ValueError):
+        raise ValueError(_rule(value)) from None
     return unscaled.to_bytes((unscaled.bit_length() + 8) // 8, "big", signed=True)
 
 
-def in_range(value: Decimal) -> bool:
-    """Whether the log can hold it."""
-    return -BOUND < value < BOUND
+def from_bytes(unscaled: bytes) -> Decimal:
+    """The value of those bytes; ValueError when it is out of range, as only a foreign writer's can be."""
+    value = int.from_bytes(unscaled, "big", signed=True)
+    if not -LIMIT < value < LIMIT:
+        raise ValueError("out of range")
+    return Decimal(value).scaleb(-SCALE)
+
+
+def _rule(value: Decimal) -> str:
+    """What a value breaks that the log can't hold."""
+    if not value.is_finite():
+        return "must be a finite number"
+    if value.copy_abs() >= BOUND:
+        return f"out of range: at most {PRECISION - SCALE} digits before the point"
+    return f"more than {SCALE} digits after the point"

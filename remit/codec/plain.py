@@ -6,7 +6,7 @@ imports it.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
@@ -20,10 +20,10 @@ from remit.codec import money
 from remit.errors import CodecError
 
 type_name = "remit.{}".format
-LONG = range(-(2**63), 2**63)
+LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-DAY_MICROS = 86_400_000_000
-SECOND_MICROS = 1_000_000
+MICROSECOND = timedelta(microseconds=1)
+NULL = ("null", None)
 
 Plain = Callable[[Any], Any]
 
@@ -73,7 +73,7 @@ def long(value: Any) -> int:  # noqa: ANN401
     """A whole number of 64 bits."""
     if type(value) is not int:
         raise _not("a whole number", value)
-    if value not in LONG:
+    if not LONG_MIN <= value <= LONG_MAX:
         raise Refused("beyond 64 bits")
     return value
 
@@ -96,17 +96,18 @@ def uuid(value: Any) -> str:  # noqa: ANN401
     """A UUID in its text form."""
     if not isinstance(value, UUID):
         raise _not("a UUID", value)
-    return str(value)
+    form: str = msgspec.to_builtins(value)  # four times as fast as str()
+    return form
 
 
 def micros(value: Any) -> int:  # noqa: ANN401
     """An aware time as microseconds since 1970, UTC."""
     if not isinstance(value, datetime):
         raise _not("a time", value)
-    if value.utcoffset() is None:
-        raise Refused("a time without a zone; give it one, such as UTC")
-    since = value - EPOCH
-    return since.days * DAY_MICROS + since.seconds * SECOND_MICROS + since.microseconds
+    try:
+        return (value - EPOCH) // MICROSECOND
+    except TypeError:
+        raise Refused("a time without a zone; give it one, such as UTC") from None
 
 
 def amount(value: Any) -> bytes:  # noqa: ANN401
@@ -123,40 +124,40 @@ def _not(wanted: str, value: object) -> Refused:
     return Refused(f"must be {wanted}, not {type(value).__name__}")
 
 
-SIMPLE: dict[type, Plain] = {
-    inspect.StrType: text,
-    inspect.IntType: long,
-    inspect.BoolType: boolean,
-    inspect.BytesType: data,
-    inspect.UUIDType: uuid,
-    inspect.DateTimeType: micros,
-    inspect.DecimalType: amount,
+SIMPLE: dict[type, tuple[str, Plain]] = {
+    inspect.StrType: ("string", text),
+    inspect.IntType: ("long", long),
+    inspect.BoolType: ("boolean", boolean),
+    inspect.BytesType: ("bytes", data),
+    inspect.UUIDType: ("string", uuid),
+    inspect.DateTimeType: ("long", micros),
+    inspect.DecimalType: ("bytes", amount),
 }
 
 
-def _of(node: inspect.Type) -> Plain:
-    """The conversion of one type; the types are those that events may use."""
+def _of(node: inspect.Type) -> tuple[str, Plain]:
+    """Avro's name of a type, and the conversion; the types are those that events may use."""
     if type(node) in SIMPLE:
         return SIMPLE[type(node)]
     match node:
         case inspect.EnumType(cls=cls):
-            return _of_enum(cls)
+            return type_name(cls.__name__), _of_enum(cls)
         case inspect.StructType(cls=cls):
-            return _of_struct(cls)
+            return type_name(cls.__name__), _of_struct(cls)
         case inspect.VarTupleType(item_type=item):
-            return _of_sequence(_of(item))
+            return "array", _of_sequence(_of(item)[1])
         case inspect.DictType(value_type=item):
-            return _of_mapping(_of(item))
-        case inspect.UnionType(types=(inner, inspect.NoneType())):
-            return _of_optional(inner)
+            return "map", _of_mapping(_of(item)[1])
     raise TypeError(f"an event can't have a field of {type(node).__name__}")
 
 
 def _of_enum(cls: type[Enum]) -> Plain:
+    symbols = {member: member.value for member in cls}
+
     def convert(value: Any) -> str:  # noqa: ANN401
         if type(value) is not cls:
             raise _not(cls.__name__, value)
-        symbol: str = value.value
+        symbol: str = symbols[value]
         return symbol
 
     return convert
@@ -166,21 +167,33 @@ def _of_enum(cls: type[Enum]) -> Plain:
 def _of_struct(cls: type[msgspec.Struct]) -> Plain:
     info = inspect.type_info(cls)
     assert isinstance(info, inspect.StructType)  # noqa: S101 - tells the type checker
-    fields = tuple((field.name, _of(field.type)) for field in info.fields)
+    fields = tuple((field.name, *_of_field(field.type)) for field in info.fields)
 
     def convert(value: Any) -> dict[str, Any]:  # noqa: ANN401
         if type(value) is not cls:
             raise _not(cls.__name__, value)
-        plain: dict[str, Any] = {}
+        plain = msgspec.structs.asdict(value)
         name = ""
         try:
-            for name, of in fields:
-                plain[name] = of(getattr(value, name))
+            for name, branch, of in fields:
+                item = plain[name]
+                if branch is None:
+                    plain[name] = of(item)
+                else:
+                    plain[name] = NULL if item is None else (branch, of(item))
         except Refused as refused:
             raise refused.within(name) from None
         return plain
 
     return convert
+
+
+def _of_field(node: inspect.Type) -> tuple[str | None, Plain]:
+    """The branch to be named where a field may be null: else the Avro writer tries each by the shape of the value."""
+    match node:
+        case inspect.UnionType(types=(inner, inspect.NoneType())):
+            return _of(inner)
+    return None, _of(node)[1]
 
 
 def _of_sequence(of: Plain) -> Plain:
@@ -209,18 +222,5 @@ def _of_mapping(of: Plain) -> Plain:
             except Refused as refused:
                 raise refused.within(f"[entry {number}]") from None
         return items
-
-    return convert
-
-
-def _of_optional(inner: inspect.Type) -> Plain:
-    """Name the branch of a record: left to itself, the Avro writer tries each by its shape."""
-    of = _of(inner)
-    branch = type_name(inner.cls.__name__) if isinstance(inner, inspect.StructType) else None
-
-    def convert(value: Any) -> Any:  # noqa: ANN401
-        if value is None:
-            return None
-        return of(value) if branch is None else (branch, of(value))
 
     return convert

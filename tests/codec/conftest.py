@@ -43,6 +43,7 @@ class OwnSchemas:
 def forget() -> None:
     """Drop the schemas that the codec has parsed."""
     codec._writing.cache_clear()
+    codec._reading.cache_clear()
     codec._parsed.cache_clear()
 
 
