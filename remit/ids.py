@@ -41,6 +41,11 @@ def attempt_id(tenant_id: str, workflow_id: str, task_id: str, fencing_token: in
     return uuid5(NAMESPACE, f"{tenant_id}/{workflow_id}/{task_id}/{fencing_token}")
 
 
+def checkpoint_id(key: str, generation: int, position: int) -> UUID:
+    """Id of a checkpoint: its record's key, its writer's generation, the last sequence or first offset it speaks of."""
+    return uuid5(NAMESPACE, f"checkpoint/{key}/{generation}/{position}")
+
+
 def dead_letter_id(topic: str, partition: int, offset: int) -> UUID:
     """Id of a dead letter, from the coordinates of the record that it speaks of."""
     return uuid5(NAMESPACE, f"dead-letter/{topic}/{partition}/{offset}")

@@ -22,8 +22,9 @@ from .decide import decide
 from .decide.quarantine import quarantine
 from .directory import Directory
 from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
-from .shard import Key, Shards, key_of
+from .shard import Shards, key_of
 from .state import Running, State, Unborn, Workflow
+from .states import Key
 from .step import Step, Written, dead_letter, shard_note, written
 
 log = logging.getLogger("remit.supervisor")

@@ -12,13 +12,15 @@ from remit.events.transitions import TransitionKind
 from remit.log.protocols import Log, Partition, Recorded
 from remit.topics import INPUTS, Topic
 
+from .checkpointer import EVERY, Checkpointer
 from .decide.inspection import UNREACHABLE
 from .directory import Directory
 from .inspect.inspector import Inspector
 from .intake import Intake
 from .routing import schedule
-from .shard import Key, Shards
+from .shard import Shards
 from .state import AwaitingReview, Workflow
+from .states import Key
 from .step import Step
 from .takeover import MovedError, take_over
 
@@ -41,6 +43,7 @@ class Supervisor:
         self._session = source.session(name)
         self._inspector = Inspector(source.writer(), store, clock, name)
         self._intake: Intake | None = None
+        self._checkpointer: Checkpointer | None = None
         self._epoch = -1
         self._barrier: tuple[datetime, dict[Partition, int]] | None = None
         self._fencings: deque[datetime] = deque(maxlen=FENCINGS)
@@ -111,7 +114,8 @@ class Supervisor:
         shards = take_over(self._log, self._session, self._clock)
         self._directory.require(shards.pinned())
         self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock)
-        for key in shards.states:
+        self._checkpointer = Checkpointer(shards, self._name, due=self._clock() + EVERY)
+        for key, _ in shards.states.awake():
             shards.remember(key, self._directory.incarnations(), self._directory.policies)
         for (tenant_id, workflow_id), task_id, phase in shards.reviews():
             self._inspector.ask(tenant_id, workflow_id, task_id, phase)
@@ -120,6 +124,8 @@ class Supervisor:
     def _step(self, intake: Intake, batch: list[Recorded], arrived: set[str]) -> None:
         """One step: decide all, then write all in one transaction with the offsets."""
         step = Step()
+        if self._checkpointer is not None:
+            self._checkpointer.add(step, self._session, self._clock())
         for recorded in batch:
             intake.take(recorded, step)
         intake.shards.recall(arrived, self._clock())
@@ -185,7 +191,7 @@ class Supervisor:
                     self._inspector.ask(*key, transition.task_id, phase)
 
     def _drop(self) -> None:
-        self._intake = None
+        self._intake = self._checkpointer = None
         self._barrier = None
 
     def _count_fencing(self, error: Exception) -> None:

@@ -11,22 +11,23 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from remit import ids
+from remit.errors import CodecError
 from remit.events.base import Usage
 from remit.events.transitions import Transition, TransitionKind
 from remit.log.protocols import Recorded
 from remit.policy.model import Policy
 from remit.topics import partition_of, workflow_key
 
-from .fold import Verdict, fold
+from .fold import Cursor, Verdict, fold
 from .inputs import Timer
 from .leases import LeaseBook
 from .limits import open_attempts
 from .routing import Load
 from .state import AwaitingReview, Queued, Running, State, Workflow, initial
+from .states import Key, States
 from .timers import due, waits
 
 log = logging.getLogger("remit.supervisor")
-Key = tuple[str, str]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -36,12 +37,16 @@ class Shards:
     def __init__(self, partitions: int) -> None:
         """Start with nothing; `partitions` is the agreed count."""
         self.partitions = partitions
-        self.states: dict[Key, State] = {}
+        self.states = States()
         self.leases = LeaseBook()
         self.decided: dict[tuple[str, int], int] = {}
         self.sequences: dict[int, int] = {}  # of each shard's own notes
         self.generations: dict[int, int] = {}
         self.frozen: dict[Key, str] = {}
+        self.broken: dict[Key, str] = {}  # those of them whose history can't be folded
+        self.changed: dict[Key, None] = {}  # since the last checkpoints, in order
+        self.moved = False  # anything was decided since then
+        self.resumed: dict[Key, Cursor] = {}  # through what states from newer checkpoints than the marker have
         self.clock: dict[tuple[str, int], datetime] = {}
         self.load = Load()
         self.queued: set[Key] = set()
@@ -50,9 +55,17 @@ class Shards:
 
     def state(self, key: Key) -> State:
         """The state of a key; unborn when nothing is known of it."""
-        return self.states.get(key) or initial(*key)
+        try:
+            return self.states.get(key) or initial(*key)
+        except CodecError:
+            self.freeze(key, "state_unreadable")
+            return initial(*key)
 
-    def read(self, transition: Transition, shard: int) -> None:
+    def shard_of(self, key: Key) -> int:
+        """The shard that a workflow lies in."""
+        return partition_of(workflow_key(*key), self.partitions)
+
+    def read(self, transition: Transition, shard: int, offset: int) -> None:
         """Fold one transition as read from the log, at a takeover."""
         generation = transition.writer.generation
         self.generations[shard] = max(self.generations.get(shard, 0), generation)
@@ -60,28 +73,41 @@ class Shards:
             self._read_note(transition, shard)
             return
         key = (transition.tenant_id, transition.workflow_id)
-        if key not in self.frozen and not self._fold(key, transition):
+        if key not in self.frozen and not self._fold(key, transition, offset):
             return
         self.note_decided(transition)
 
-    def _fold(self, key: Key, transition: Transition) -> bool:
+    def _fold(self, key: Key, transition: Transition, offset: int) -> bool:
         """Fold it, or freeze its workflow; False for one of an older writer, which counts for nothing."""
         if transition.kind is TransitionKind.UNKNOWN:
-            self.freeze(key, "unknown_kind")
+            self.break_off(key, "unknown_kind")
             return True
+        verdict = self._skip(key, transition, offset) or self._evolve(key, transition)
+        self.counts[verdict.value] += 1
+        if verdict is Verdict.CONFLICT:
+            self.break_off(key, Verdict.CONFLICT.value)
+        return verdict is not Verdict.IGNORED
+
+    def _skip(self, key: Key, transition: Transition, offset: int) -> Verdict | None:
+        """What becomes of a transition that the key's checkpoint already has; None for one that it hasn't."""
+        cursor = self.resumed.get(key)
+        if cursor is None or offset >= cursor.end:
+            return None
+        verdict, self.resumed[key] = cursor.skip(transition)
+        return verdict
+
+    def _evolve(self, key: Key, transition: Transition) -> Verdict:
         try:
             folded = fold(self.state(key), transition)
         except Exception:
             # A fault of ours, or a record that no decision of ours made: one workflow must not keep the others down.
             log.exception("ALARM transition %d of %s/%s can't be folded", transition.sequence, *key)
-            self.freeze(key, "decider_fault")
-            return True
-        self.counts[folded.verdict.value] += 1
-        if folded.verdict is Verdict.CONFLICT:
-            self.freeze(key, Verdict.CONFLICT.value)
+            self.break_off(key, "decider_fault")
+            return Verdict.BROKEN
         if folded.verdict is Verdict.FOLDED:
-            self.states[key] = folded.state
-        return folded.verdict is not Verdict.IGNORED
+            self.states.put(key, folded.state)
+            self.changed[key] = None
+        return folded.verdict
 
     def _read_note(self, transition: Transition, shard: int) -> None:
         if transition.writer.generation >= self.generations[shard]:
@@ -94,7 +120,13 @@ class Shards:
         if cause is not None and cause.topic is not None and cause.partition is not None and cause.offset is not None:
             place = (cause.topic, cause.partition)
             self.decided[place] = max(self.decided.get(place, -1), cause.offset)
+            self.moved = True
             self.now(*place, transition.decided_at)
+
+    def break_off(self, key: Key, reason: str) -> None:
+        """Freeze a workflow for what its history holds: no later takeover will read it otherwise."""
+        self.broken[key] = reason
+        self.freeze(key, reason)
 
     def freeze(self, key: Key, reason: str) -> None:
         """Decide nothing more for this workflow; an alarm."""
@@ -115,8 +147,12 @@ class Shards:
     def put(self, key: Key, state: State) -> None:
         """Replace a state and keep the indexes true."""
         before = self.states.get(key)
-        self.states[key] = state
+        self.states.put(key, state)
+        self.changed[key] = None
         self.leases.forget(_attempts(before) - _attempts(state))
+        self._enter(key, before, state)
+
+    def _enter(self, key: Key, before: State | None, state: State) -> None:
         self.load.change(_workflow(before), _workflow(state))
         if isinstance(state, Workflow) and state.open and key not in self.frozen and _has_queued(state):
             self.queued.add(key)
@@ -127,23 +163,22 @@ class Shards:
         """Build all indexes anew, after a takeover."""
         self.load = Load()
         self.queued = set()
-        for key, state in list(self.states.items()):
-            del self.states[key]
-            self.put(key, state)
+        for key, state in self.states.awake():
+            self._enter(key, None, state)
 
     def pinned(self) -> dict[str, str]:
         """The policies that open workflows pin, each with one of these workflows."""
         return {
             state.policy_sha256: "/".join(key)
-            for key, state in self.states.items()
+            for key, state in self.states.awake()
             if isinstance(state, Workflow) and state.open and key not in self.frozen
         }
 
     def claims(self) -> Iterator[tuple[int, Running]]:
         """Each running attempt with its shard."""
-        for key, state in self.states.items():
+        for key, state in self.states.awake():
             for phase in _running(state):
-                yield partition_of(workflow_key(*key), self.partitions), phase
+                yield self.shard_of(key), phase
 
     def start_leases(self, at: datetime, firsts: Mapping[int, int]) -> None:
         """Running leases start afresh, in full; `firsts` is the earliest lease record held, by shard.
@@ -168,7 +203,7 @@ class Shards:
 
     def recall(self, workers: set[str], at: datetime) -> None:
         """Put every workflow with an attempt of these workers on the agenda: their process is another one now."""
-        for key, state in self.states.items() if workers else ():
+        for key, state in self.states.awake() if workers else ():
             if isinstance(state, Workflow) and any(each.worker_id in workers for each in open_attempts(state)):
                 heapq.heappush(self._agenda, (at, key))
 
@@ -201,7 +236,7 @@ class Shards:
         """Every result that waits for its inspector."""
         return [
             (key, task.task_id, task.phase)
-            for key, state in self.states.items()
+            for key, state in self.states.awake()
             if isinstance(state, Workflow) and state.open
             for task in state.tasks.values()
             if isinstance(task.phase, AwaitingReview)

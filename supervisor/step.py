@@ -61,6 +61,11 @@ class Step:
             self.messages += written.messages
             self.touched.add(shard)
 
+    def checkpoint(self, shard: int, laid: Message) -> None:
+        """A checkpoint of the shard."""
+        self.messages.append(laid)
+        self.touched.add(shard)
+
     def dead_letter(self, letter: DeadLetter, note: Transition, shard: int) -> None:
         """A record that can't be used, and the shard's note of it."""
         self.messages += [message(letter, Topic.DEAD_LETTERS), message(note, Topic.TRANSITIONS)]

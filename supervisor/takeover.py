@@ -1,21 +1,25 @@
 """Taking shards over: wait for a predecessor's offsets, pin the high watermark, replay, serve. Each wait is needed.
 
-Runs in the main loop, outside any callback; given up as soon as the session's epoch moves.
+Replay begins at the checkpoints where these may be used, else at history's start. Runs in the main loop, outside any
+callback; given up as soon as the session's epoch moves.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
 from remit.codec import decode
 from remit.errors import CodecError
+from remit.events.service import Checkpoint
 from remit.events.transitions import Transition
 from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded, Session
-from remit.topics import ANSWERED, INPUTS, SHARDED, Topic
+from remit.topics import ANSWERED, INPUTS, SHARDED, Topic, partition_of, shard_key, workflow_key
 
+from .checkpoint import Found, Saved, in_doubt, placed, restore, usable
 from .shard import Shards, key_of
+from .states import Key
 
 log = logging.getLogger("remit.supervisor")
 HUNG_AFTER = 30.0  # seconds: transaction timeout and 20 s more
@@ -34,16 +38,18 @@ def take_over(source: Log, session: Session, clock: Callable[[], datetime]) -> S
     committed = _insist(session, epoch, lambda: session.committed(every))
     history = [Partition(Topic.TRANSITIONS, shard) for shard in owned]
     pins = _insist(session, epoch, lambda: session.ends(history))
-    shards = Shards(source.partitions)
-    for recorded in _history(source, session, epoch, pins):
-        _read(shards, recorded)
+    saved = _saved(source, session, epoch, pins)
+    shards = _folded(source, session, epoch, pins, saved)
+    if in_doubt(shards, saved):
+        log.error("ALARM checkpoints and transitions don't agree: history is read from its start")
+        shards = _folded(source, session, epoch, pins, [])
     for shard in owned:
         shards.generations[shard] = shards.generations.get(shard, 0) + 1
     shards.index()
     inputs = [Partition(topic, shard) for topic in INPUTS for shard in owned]
-    firsts = _firsts(source, inputs)
-    shards.start_leases(clock(), {each.number: first for each, first in firsts.items() if each.topic == Topic.LEASES})
-    session.resume({each: start(each, shards, committed.get(each, -1), first=firsts[each]) for each in inputs})
+    held = firsts(source, inputs)
+    shards.start_leases(clock(), {each.number: first for each, first in held.items() if each.topic == Topic.LEASES})
+    session.resume({each: start(each, shards, committed.get(each, -1), first=held[each]) for each in inputs})
     return shards
 
 
@@ -56,10 +62,57 @@ def _insist(session: Session, epoch: int, ask: Callable[[], T | None]) -> T:
     return answer
 
 
-def _history(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int]) -> Iterator[Recorded]:
+def _saved(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int]) -> list[Saved]:
+    """The checkpoints that may be used, of each shard that has some."""
+    asked = [Partition(Topic.CHECKPOINTS, each.number) for each in pins]
+    ends = _insist(session, epoch, lambda: session.ends(asked))
+    newest: dict[int, dict[Key | None, Found]] = {each.number: {} for each in pins}
+    for recorded in _replayed(source, session, epoch, firsts(source, asked), ends):
+        shard = recorded.partition
+        key = None if recorded.key == shard_key(shard) else key_of(recorded)
+        if recorded.key == shard_key(shard) or _home(key, source.partitions) == shard:
+            newest[shard][key] = Found(recorded.offset, _checkpoint(recorded))
+    judged = [_judge(shard, found, pins) for shard, found in newest.items() if found]
+    return [each for each in judged if each is not None]
+
+
+def _home(key: Key | None, partitions: int) -> int | None:
+    return None if key is None else partition_of(workflow_key(*key), partitions)
+
+
+def _checkpoint(recorded: Recorded) -> Checkpoint | None:
+    try:
+        event = decode(recorded.topic, recorded.value)
+    except CodecError:
+        return None
+    return event if isinstance(event, Checkpoint) and placed(event, recorded.partition, recorded.key) else None
+
+
+def _judge(shard: int, found: Mapping[Key | None, Found], pins: Mapping[Partition, int]) -> Saved | None:
+    try:
+        return usable(shard, found, pins[Partition(Topic.TRANSITIONS, shard)])
+    except CodecError as error:
+        log.warning("%s[%d] is not used, history is read instead: %s", Topic.CHECKPOINTS, shard, error)
+        return None
+
+
+def _folded(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int], saved: Iterable[Saved]) -> Shards:
+    shards = Shards(source.partitions)
+    begun = dict.fromkeys(pins, 0)
+    for each in saved:
+        restore(shards, each)
+        begun[Partition(Topic.TRANSITIONS, each.shard)] = each.offset
+    for recorded in _replayed(source, session, epoch, begun, pins):
+        _read(shards, recorded)
+    return shards
+
+
+def _replayed(
+    source: Log, session: Session, epoch: int, begun: Mapping[Partition, int], pins: Mapping[Partition, int]
+) -> Iterator[Recorded]:
     reader = source.reader()
     try:
-        for batch in replay(reader, dict.fromkeys(pins, 0), pins, timeout=HUNG_AFTER):
+        for batch in replay(reader, begun, pins, timeout=HUNG_AFTER):
             yield from batch
             session.poll(1, 0.0)
             if session.epoch != epoch:
@@ -75,7 +128,7 @@ def _read(shards: Shards, recorded: Recorded) -> None:
         _unreadable(shards, recorded, error)
         return
     if isinstance(event, Transition):
-        shards.read(event, recorded.partition)
+        shards.read(event, recorded.partition, recorded.offset)
 
 
 def _unreadable(shards: Shards, recorded: Recorded, error: CodecError) -> None:
@@ -84,10 +137,11 @@ def _unreadable(shards: Shards, recorded: Recorded, error: CodecError) -> None:
     log.critical("ALARM %s[%d]@%d is no transition: %s", recorded.topic, recorded.partition, recorded.offset, error)
     key = key_of(recorded)
     if key is not None and (recorded.value or b"")[:1] == MAGIC:
-        shards.freeze(key, "unknown_schema")
+        shards.break_off(key, "unknown_schema")
 
 
-def _firsts(source: Log, inputs: list[Partition]) -> dict[Partition, int]:
+def firsts(source: Log, inputs: list[Partition]) -> dict[Partition, int]:
+    """The earliest offset held of each."""
     reader = source.reader()
     try:
         return reader.starts(inputs)

@@ -172,7 +172,7 @@ class Checkpoint(Event, frozen=True, kw_only=True):
     sequence: int  # last sequence folded in; 0 for the marker
     state_schema: int  # version of the state's JSON form
     state: bytes | None = None  # folded state as JSON, deflated (zlib)
-    transitions_offset: int | None = None  # of the marker: first transition not folded in
+    transitions_offset: int | None = None  # first transition of the shard that is not folded in
     positions: tuple[ShardPosition, ...] = ()  # of the marker
     content_digest: str | None = None  # of a closed workflow's contract
     outcome: str | None = None  # of a closed workflow: its stop reason

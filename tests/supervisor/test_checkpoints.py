@@ -1,0 +1,310 @@
+"""Checkpoints on the log in memory: a takeover that begins from them holds what one from history's start holds."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from remit.codec import decode
+from remit.errors import LogError
+from remit.events.envelope import message
+from remit.events.service import Checkpoint, CheckpointKind
+from remit.events.transitions import Writer
+from remit.log.protocols import Message
+from remit.topics import Topic, partition_of, shard_key, workflow_key
+from supervisor import checkpoint, checkpointer
+from supervisor.state import STATE_SCHEMA, Workflow
+from tests.supervisor.test_takeover import NAMES, RARE, check_equivalent, folded, moves
+from tests.supervisor.world import World, completed, two_tasks
+
+KEY = ("default", "w1")
+SHARD = partition_of(workflow_key(*KEY), 2)
+
+
+def checkpoints(world: World) -> list[Checkpoint]:
+    every = [decode(Topic.CHECKPOINTS, each.value) for each in world.read(Topic.CHECKPOINTS)]
+    return [each for each in every if isinstance(each, Checkpoint)]
+
+
+def save(world: World) -> None:
+    """Let a pass run to its end, now."""
+    running = world.supervisor._checkpointer
+    assert running is not None
+    running.due = world.clock()
+    world.settle()
+
+
+def begin_a_pass(world: World) -> None:
+    """Let a pass begin, one checkpoint in each turn, and no more than one turn."""
+    running = world.supervisor._checkpointer
+    if running is not None:
+        running.due = world.clock()
+        world.supervisor.turn(0.0)
+
+
+def finished(world: World) -> None:
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    for _ in range(2):
+        world.run(world.offer())
+    assert world.workflow().status.value == "accepted"
+
+
+def again(world: World) -> None:
+    """Take over anew, and hold what a fold from history's start holds."""
+    world.restart()
+    world.settle()
+    check_equivalent(world)
+
+
+def lay(world: World, event: Checkpoint) -> None:
+    world.writer.append([message(event, Topic.CHECKPOINTS)])
+
+
+def read_whole(world: World) -> bool:
+    """Whether the last takeover folded the workflow's transitions from the first one."""
+    return world.counts()["folded"] >= len({each.sequence for each in world.history()})
+
+
+@pytest.fixture
+def saved(world: World) -> World:
+    """A world with a finished workflow and its checkpoint."""
+    finished(world)
+    save(world)
+    return world
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from([*NAMES, *RARE, "restart", "save", "begin", "begin"]), max_size=24))
+def test_a_takeover_from_checkpoints_holds_what_one_from_zero_holds(played: list[str]) -> None:
+    """FLOW-3, law 4: whenever checkpoints were written, whole passes or torn ones, checkpoint + tail = from zero."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checkpointer, "PART", 1)
+        world = World(Path(folder))
+        world.worker()
+        world.submit(two_tasks())
+        world.settle()
+        every = moves(world) | {"save": lambda: save(world), "begin": lambda: begin_a_pass(world)}
+        for name in played:
+            every[name]()
+            if name != "begin":
+                world.settle()
+                check_equivalent(world)
+            assert (world.supervisor.shards is None) or world.counts()["position_alarm"] == 0
+        again(world)
+        world.close()
+
+
+def test_a_takeover_reads_only_what_follows_the_marker(saved: World) -> None:
+    """FLOW-3: after a pass, nothing of a finished workflow is folded again, and its state is there all the same."""
+    again(saved)
+    assert saved.counts()["folded"] == 0
+    assert saved.shards.state(KEY) == saved.state()
+
+
+def test_a_closed_workflow_leaves_what_answers_a_repeated_submission(saved: World) -> None:
+    """STATE-5: after a takeover from checkpoints the same content is a duplicate, other content is refused."""
+    [closed] = [each for each in checkpoints(saved) if each.kind is CheckpointKind.CLOSED]
+    workflow = saved.workflow()
+    assert (closed.content_digest, closed.outcome) == (workflow.content_digest, "accepted")
+    assert closed.sequence == workflow.sequence
+    saved.restart()
+    saved.submit(two_tasks())
+    saved.submit(two_tasks(objective="another"))
+    saved.settle()
+    assert saved.kinds()[-2:] == ["duplicate", "contract_rejected"]
+    assert len(saved.sent()) == 2
+    check_equivalent(saved)
+
+
+def test_a_late_result_is_booked_to_a_workflow_that_is_known_from_its_checkpoint(world: World) -> None:
+    """STATE-7: what a closed workflow's attempt used is booked although its state came packed from a checkpoint."""
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    offer = world.offer()
+    world.claim(offer)
+    world.settle()
+    world.cancel()
+    world.settle()
+    world.forward(3600)
+    world.settle()
+    save(world)
+    again(world)
+    world.result(offer, completed(offer, world))
+    world.settle()
+    assert world.kinds()[-1] == "late_usage"
+    check_equivalent(world)
+
+
+def test_a_shard_s_own_notes_and_positions_come_from_its_marker(world: World) -> None:
+    """RETRY-4: with the bad record last, a takeover from checkpoints writes no second dead letter, raises no alarm."""
+    finished(world)
+    world.raw(Topic.RESULTS, b"?")
+    world.settle()
+    save(world)
+    again(world)
+    assert (len(world.dead_letters()), world.counts()["position_alarm"]) == (1, 0)
+    world.raw(Topic.RESULTS, b"?")
+    world.settle()
+    assert [each.source_offset for each in world.dead_letters()][-1] > 0
+    check_equivalent(world)
+
+
+def damaged(each: Checkpoint) -> Checkpoint:
+    return replace(each, state=b"\x78\x01" + (each.state or b"")[2:40])
+
+
+def of_another_schema(each: Checkpoint) -> Checkpoint:
+    return replace(each, state_schema=STATE_SCHEMA + 1)
+
+
+def of_an_older_writer(each: Checkpoint) -> Checkpoint:
+    return replace(each, writer=Writer(instance="s0", generation=0))
+
+
+def in_another_shard(each: Checkpoint) -> Checkpoint:
+    return replace(each, shard=1 - each.shard)
+
+
+HARM: list[tuple[CheckpointKind, Callable[[Checkpoint], Checkpoint]]] = [
+    *((CheckpointKind.CLOSED, harm) for harm in (damaged, of_another_schema, of_an_older_writer, in_another_shard)),
+    *((CheckpointKind.SHARD, harm) for harm in (damaged, of_another_schema, in_another_shard)),
+]
+
+
+@pytest.mark.parametrize(("kind", "harm"), HARM)
+def test_a_checkpoint_in_doubt_is_not_used(
+    saved: World, kind: CheckpointKind, harm: Callable[[Checkpoint], Checkpoint]
+) -> None:
+    """FLOW-3: a corrupt one, one of an unknown state schema, an older supervisor's: history is read instead."""
+    [last] = [each for each in checkpoints(saved) if each.kind is kind and each.shard == SHARD][-1:]
+    if harm is in_another_shard and kind is CheckpointKind.SHARD:
+        laid = message(replace(last, shard=1 - SHARD), Topic.CHECKPOINTS)
+        saved.writer.append([Message(laid.topic, shard_key(SHARD), laid.value, SHARD)])
+    else:
+        lay(saved, harm(last))
+    again(saved)
+    assert read_whole(saved)
+
+
+def unreadable(world: World, value: bytes | None) -> None:
+    world.raw(Topic.CHECKPOINTS, value)
+    again(world)
+
+
+@pytest.mark.parametrize("value", [b"?", b"", None])
+def test_bytes_that_are_no_checkpoint_take_none_away_silently(saved: World, value: bytes | None) -> None:
+    """FLOW-3: garbage or nothing under a workflow's key means that history is read; the next pass mends it."""
+    unreadable(saved, value)
+    assert read_whole(saved)
+    save(saved)
+    again(saved)
+    assert saved.counts()["folded"] == 0
+
+
+def test_garbage_under_a_key_that_can_be_no_workflow_s_harms_nothing(saved: World) -> None:
+    """FLOW-3: one bad record doesn't make every restart slow for ever."""
+    saved.raw(Topic.CHECKPOINTS, b"?", key=b"\xff", partition=SHARD)
+    again(saved)
+    assert saved.counts()["folded"] == 0
+
+
+def test_a_marker_beyond_the_log_s_end_is_not_used(saved: World) -> None:
+    """A log that lost its tail in a crash of the machine is not topped by a checkpoint that still has it."""
+    [marker] = [each for each in checkpoints(saved) if each.kind is CheckpointKind.SHARD and each.shard == SHARD]
+    assert marker.transitions_offset is not None
+    lay(saved, replace(marker, transitions_offset=marker.transitions_offset + 100))
+    again(saved)
+    assert read_whole(saved)
+
+
+def test_a_conflict_behind_the_marker_is_judged_by_the_whole_history(saved: World) -> None:
+    """STATE-3: a repeated sequence freezes its workflow, whether the checkpoint has it or not."""
+    last = saved.history()[-1]
+    saved.writer.append([message(last, Topic.TRANSITIONS)])
+    saved.restart()
+    saved.settle()
+    assert saved.shards.frozen == folded(saved).frozen == {KEY: "history_conflict"}
+    assert read_whole(saved)
+
+
+def test_what_history_froze_stays_frozen_behind_a_marker(saved: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frozen workflow's record isn't read again by the same build, and is by another one."""
+    saved.writer.append([message(saved.history()[-1], Topic.TRANSITIONS)])
+    saved.restart()
+    saved.settle()
+    saved.raw(Topic.RESULTS, b"?")
+    saved.settle()
+    save(saved)
+    saved.restart()
+    saved.settle()
+    assert (saved.shards.frozen, saved.counts()["folded"]) == ({KEY: "history_conflict"}, 0)
+    monkeypatch.setattr(checkpoint, "build", lambda: "another")
+    saved.restart()
+    saved.settle()
+    assert saved.shards.frozen == {KEY: "history_conflict"}
+    assert read_whole(saved)
+
+
+def test_a_state_over_the_limit_is_left_out_and_its_history_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KOPS-5: a checkpoint that is too large is not written, nor a marker that would pass its history by."""
+
+    def refuse(messages: list[Message]) -> None:
+        if messages[0].key == workflow_key(*KEY):
+            raise LogError("checkpoints: a message of 9 bytes is over the limit of 8 bytes")
+
+    monkeypatch.setattr(checkpointer, "refuse_oversize", refuse)
+    finished(world)
+    save(world)
+    assert not checkpoints(world)
+    again(world)
+    assert read_whole(world)
+
+
+def test_a_pass_that_was_torn_leaves_the_old_marker(saved: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill between two parts of a pass: newer states beside an older marker, and nothing is lost or doubled."""
+    monkeypatch.setattr(checkpointer, "PART", 1)
+    for number in range(2, 6):
+        saved.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
+    saved.settle()
+    before = len(checkpoints(saved))
+    begin_a_pass(saved)
+    assert len(checkpoints(saved)) == before + 1
+    again(saved)
+    assert saved.counts()["skipped"] > 0
+    saved.alive(slots=9)
+    saved.settle()
+    check_equivalent(saved)
+
+
+def test_checkpoints_come_by_themselves_and_only_after_a_change(world: World) -> None:
+    """Every ten seconds in which something was decided, and never otherwise."""
+    finished(world)
+    assert not checkpoints(world)
+    world.forward(checkpointer.EVERY.total_seconds())
+    world.settle()
+    written = checkpoints(world)
+    assert {each.kind for each in written} == {CheckpointKind.CLOSED, CheckpointKind.SHARD}
+    world.forward(3600)
+    world.settle()
+    assert checkpoints(world) == written
+
+
+def _kinds(world: World) -> Iterator[Any]:
+    return (type(state) for _, state in world.shards.states.all())
+
+
+def test_a_closed_workflow_is_kept_packed(saved: World) -> None:
+    """A workflow of which nothing is awaited costs the memory of its packed form."""
+    assert saved.shards.states.rests(KEY)
+    assert list(_kinds(saved)) == [Workflow]
+    assert len(saved.shards.states.packed(KEY) or b"") < 4096
