@@ -6,7 +6,7 @@ Anyone may import it; only `read` touches a file.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +18,7 @@ MAX_BYTES = 256 * 1024
 MAX_DEPTH = 64
 MAX_NUMBER_CHARACTERS = 64
 # A string without an end is taken whole too: trying anew from each quote inside it would be quadratic.
+_SURROGATE = re.compile(r"\\u[dD]")
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"?|([\[{])|([\]}])', re.DOTALL)
 
 
@@ -67,18 +68,39 @@ class _Pairs(list[tuple[str, Any]]):
     """A JSON object before its keys were checked."""
 
 
+class _TwiceError(Exception):
+    """A key stands twice, it is not known where."""
+
+
 def _parse_json(text: str) -> Any:  # noqa: ANN401  (any JSON value)
     _check_depth(text)
+    if _encodable(text) and not _SURROGATE.search(text):
+        try:
+            return _loaded(text, _object)
+        except _TwiceError:
+            pass  # read it again, to say where
+    return _plain(_loaded(text, _Pairs), ())
+
+
+def _loaded(text: str, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:  # noqa: ANN401  (any JSON value)
     try:
-        value = json.loads(
-            text, object_pairs_hook=_Pairs, parse_constant=_no_constant, parse_int=_integer, parse_float=_float
+        return json.loads(
+            text, object_pairs_hook=hook, parse_constant=_no_constant, parse_int=_integer, parse_float=_float
         )
     except json.JSONDecodeError as fault:
         raise DocumentFault(f"line {fault.lineno}, column {fault.colno}: not valid JSON: {fault.msg}") from None
-    return _plain(value, ())
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _TwiceError
+    return found
 
 
 def _check_depth(text: str) -> None:
+    if text.count("{") + text.count("[") <= MAX_DEPTH:
+        return
     depth = 0
     for match in _STRUCTURE.finditer(text):
         depth += (match[1] is not None) - (match[2] is not None)

@@ -6,6 +6,7 @@ digests are named by proposals; a field may be added with a default, never renam
 
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property, lru_cache
 
 import msgspec
 
@@ -156,8 +157,8 @@ class TaskContract(Frozen, frozen=True, kw_only=True):
     rework: str | None = None  # the task that mends what this one finds
 
 
-class Workflow(Frozen, frozen=True, kw_only=True):
-    """A whole workflow in normal form."""
+class Workflow(Frozen, frozen=True, kw_only=True, dict=True):
+    """A whole workflow in normal form; what is worked out of it is kept beside its fields."""
 
     schema_version: str = SCHEMA_VERSION
     tenant_id: str
@@ -176,16 +177,27 @@ class Workflow(Frozen, frozen=True, kw_only=True):
 
     def checks_of(self, task_id: str) -> tuple[tuple[Requirement, Check], ...]:
         """The checks that `task_id` must yield evidence for, with their requirements, in order."""
-        return tuple(
-            (requirement, check)
-            for requirement in self.requirements
-            for check in requirement.checks
-            if check.task == task_id
-        )
+        return self._checks.get(task_id, ())
+
+    @cached_property
+    def _checks(self) -> dict[str, tuple[tuple[Requirement, Check], ...]]:
+        found: dict[str, list[tuple[Requirement, Check]]] = {}
+        for requirement in self.requirements:
+            for check in requirement.checks:
+                found.setdefault(check.task, []).append((requirement, check))
+        return {task_id: tuple(checks) for task_id, checks in found.items()}
 
     def dependants_of(self, task_id: str) -> tuple[str, ...]:
         """Ids of the tasks that depend on `task_id` directly, in file order."""
-        return tuple(other.task_id for other in self.tasks.values() if task_id in other.depends_on)
+        return self._dependants.get(task_id, ())
+
+    @cached_property
+    def _dependants(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
+        for other in self.tasks.values():
+            for needed in dict.fromkeys(other.depends_on):
+                found.setdefault(needed, []).append(other.task_id)
+        return {task_id: tuple(others) for task_id, others in found.items()}
 
 
 def encode(value: msgspec.Struct) -> str:
@@ -203,4 +215,10 @@ def task_hash(workflow: Workflow, task_id: str) -> str:
     task = workflow.tasks[task_id]
     checks = [check for _, check in workflow.checks_of(task_id)]
     commands = {check.command: workflow.commands[check.command] for check in checks if check.command}
-    return digest(msgspec.to_builtins({"task": task, "checks": checks, "commands": commands}))
+    return _digest_of(msgspec.json.encode({"task": task, "checks": checks, "commands": commands}))
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(text: bytes) -> str:
+    """Digest of a JSON text; the same one is asked for at each offer, each result and each repeat of a contract."""
+    return digest(msgspec.json.decode(text))

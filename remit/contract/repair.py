@@ -44,7 +44,14 @@ class Reading(Generic[M]):
 
 def read(document: Mapping[str, Any], model: type[M]) -> Reading[M]:
     """The reading of `document` against `model`."""
-    rest: dict[str, Any] = copy.deepcopy(dict(document))
+    whole = dict(document)
+    try:
+        return Reading(model.model_validate(whole), (), frozenset())
+    except ValidationError:
+        return _mended(copy.deepcopy(whole), model)
+
+
+def _mended(rest: dict[str, Any], model: type[M]) -> Reading[M]:
     reported: list[Fault] = []
     doubtful: set[Path] = set()
     for _ in range(_ROUNDS):

@@ -1,6 +1,7 @@
 """A submitted contract: through the gate, or refused with every fault. Pure."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from remit import ids
 from remit.contract import normal
@@ -27,7 +28,7 @@ def on_contract(unit: Unit, event: Contract) -> None:
         _begin(unit, event)
     elif state.content_digest != event.content_digest:
         _reject(unit, event, (TAKEN,))
-    elif not _is_of(event.content_digest, event.document):
+    elif not _is_honest(event):
         _reject(unit, event, (DISHONEST,))
     else:
         unit.add(
@@ -37,10 +38,17 @@ def on_contract(unit: Unit, event: Contract) -> None:
         )
 
 
-def _is_of(digest: str, document: str) -> bool:
+def _is_honest(event: Contract) -> bool:
     try:
-        return ids.digest(parse(document, is_json=True)) == digest
-    except (FaultyDocumentError, ValueError):
+        return _is_of(event.content_digest, parse(event.document, is_json=True))
+    except FaultyDocumentError:
+        return False
+
+
+def _is_of(digest: str, document: dict[str, Any]) -> bool:
+    try:
+        return ids.digest(document) == digest
+    except ValueError:
         return False
 
 
@@ -70,7 +78,7 @@ def _judged(unit: Unit, event: Contract) -> normal.Workflow:
         tenant_id=unit.state.tenant_id,
         resolved=True,
     )
-    if not _is_of(event.content_digest, event.document):
+    if not _is_of(event.content_digest, document):
         raise ContractInvalidError([DISHONEST])
     return workflow
 
