@@ -5,6 +5,7 @@ Its JSON form is what checkpoints hold, under `STATE_SCHEMA`; raise that when a 
 
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from uuid import UUID
 
 import msgspec
@@ -148,8 +149,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is None
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One task: its phase, and what was accepted or counted so far."""
+class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """One task: its phase, and what was accepted or counted so far; what is worked out of it is kept beside that."""
 
     task_id: str
     phase: Phase
@@ -193,8 +194,8 @@ class Unborn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     generation: int = 0
 
 
-class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A workflow whose contract was accepted."""
+class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True, dict=True):
+    """A workflow whose contract was accepted; what is worked out of it is kept beside its fields."""
 
     sequence: int
     version: int
@@ -227,6 +228,11 @@ class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     def open(self) -> bool:
         """Whether anything may still change it."""
         return self.status in OPEN_STATUSES
+
+    @cached_property
+    def phases(self) -> frozenset[type]:
+        """The kinds of phase that its tasks are in."""
+        return frozenset([type(task.phase) for task in self.tasks.values()])
 
 
 State = Unborn | Workflow
