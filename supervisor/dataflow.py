@@ -7,6 +7,7 @@ from remit.events.transitions import AcceptedOutput
 from remit.subjects import GIT, subject_of
 
 from . import graph
+from .once import once
 from .state import Workflow
 
 
@@ -86,20 +87,16 @@ def _makes_revision(contract: Contract, task_id: str, output: str) -> bool:
     return contract.tasks[task_id].outputs.get(output) is OutputKind.REVISION
 
 
+@once
 def final_subjects(workflow: Workflow) -> tuple[Subject, ...]:
     """The final revision of each repository: what the line's last task produced, else the one it started from."""
     finals: dict[str, Subject] = {}
-    for task_id in _topological(workflow.contract):
+    for task_id in graph.in_order(workflow.contract):
         subject = workflow.tasks[task_id].subject
         makes = OutputKind.REVISION in workflow.contract.tasks[task_id].outputs.values()
         if subject is not None and subject.kind is SubjectKind.GIT and subject.repository:
             finals[subject.repository] = subject if makes else finals.get(subject.repository, subject)
     return tuple(finals.values())
-
-
-def _topological(contract: Contract) -> tuple[str, ...]:
-    depth = {task_id: len(graph.upstream(contract, task_id)) for task_id in contract.tasks}
-    return tuple(sorted(contract.tasks, key=lambda task_id: depth[task_id]))
 
 
 def expected_subject(workflow: Workflow, task_id: str, holds_at: HoldsAt) -> tuple[Subject, ...] | None:

@@ -1,8 +1,9 @@
 """What a supervisor reads beside its shards: policies, registrations, liveness; by a second, ungrouped consumer."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from uuid import UUID
 
 from remit.codec import decode
@@ -30,6 +31,8 @@ class Directory:
         self._clock = clock
         self._reader = source.reader()
         self._workers: dict[str, events.Worker] = {}
+        self._incarnations: dict[str, UUID] = {}
+        self._narrowed: dict[str, events.Worker] | None = None  # until a registration or a policy comes
         self._alive: dict[str, tuple[datetime, events.Liveness]] = {}
         self._offset = 0
         self.policies: dict[str, Policy] = {}
@@ -48,10 +51,12 @@ class Directory:
 
     def poll(self) -> set[str]:
         """Take what is new, without waiting; the workers whose process is another one now."""
-        before = self.incarnations()
-        self._take(self._reader.poll(POLL, 0.0))
-        after = self.incarnations()
-        return {worker_id for worker_id, incarnation in after.items() if before.get(worker_id) != incarnation}
+        batch = self._reader.poll(POLL, 0.0)
+        if not batch:
+            return set()
+        before = dict(self._incarnations)
+        self._take(batch)
+        return {each for each, incarnation in self._incarnations.items() if before.get(each) != incarnation}
 
     def require(self, pinned: dict[str, str]) -> None:
         """Raise PolicyUnknownError unless every policy is known that open workflows pin; `pinned`: hash -> a workflow.
@@ -101,42 +106,42 @@ class Directory:
             return
         self.policies[event.policy_sha256] = policy
         self.newest = event.policy_sha256
+        self._narrowed = None
 
     def _register(self, recorded: Recorded, event: events.Worker) -> None:
         self._offset = recorded.offset + 1
+        self._narrowed = None
         if event.kind is events.WorkerKind.REGISTERED:
             self._workers[event.worker_id] = event
-        elif self._current(event.worker_id) == event.incarnation:
-            self._workers.pop(event.worker_id, None)
+            self._incarnations[event.worker_id] = event.incarnation
+        elif self._incarnations.get(event.worker_id) == event.incarnation:
+            del self._workers[event.worker_id], self._incarnations[event.worker_id]
 
-    def _current(self, worker_id: str) -> UUID | None:
-        known = self._workers.get(worker_id)
-        return known.incarnation if known else None
-
-    def incarnations(self) -> dict[str, UUID]:
-        """The newest process of each registered worker."""
-        return {worker_id: worker.incarnation for worker_id, worker in self._workers.items()}
+    def incarnations(self) -> Mapping[str, UUID]:
+        """The newest process of each registered worker: a view of it as it stands."""
+        return MappingProxyType(self._incarnations)
 
     def registry(self) -> Registry:
         """The workers as the newest policy lets them be, and the free slots of those alive now."""
         policy = self.policies.get(self.newest or "")
         if policy is None:
             return Registry({}, {}, self._offset)
-        workers = {
-            worker_id: narrowed(worker, policy.pools[worker.pool])
-            for worker_id, worker in self._workers.items()
-            if worker.pool in policy.pools
-        }
+        if self._narrowed is None:
+            self._narrowed = {
+                worker_id: narrowed(worker, policy.pools[worker.pool])
+                for worker_id, worker in self._workers.items()
+                if worker.pool in policy.pools
+            }
         limit = self._clock() - timedelta(seconds=policy.timeouts.liveness_seconds)
         alive = {
             worker_id: Alive(shown.free_slots, at)
             for worker_id, (at, shown) in self._alive.items()
             if self._lives(at, limit, shown)
         }
-        return Registry(workers, alive, self._offset)
+        return Registry(self._narrowed, alive, self._offset)
 
     def _lives(self, at: datetime, limit: datetime, shown: events.Liveness) -> bool:
-        current = self._current(shown.worker_id)
+        current = self._incarnations.get(shown.worker_id)
         return at >= limit and shown.kind is events.LivenessKind.ALIVE and shown.incarnation == current
 
 

@@ -18,7 +18,7 @@ from remit.events.transitions import StopReason, Writer
 from remit.log.protocols import Recorded
 from remit.topics import Topic, partition_of, workflow_key
 
-from .decide import decide
+from .decide import decided
 from .decide.quarantine import quarantine
 from .directory import Directory
 from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
@@ -103,8 +103,6 @@ class Intake:
             self._decide(key, item, now, recorded.partition, step)
         if key in self.shards.frozen:  # before, or since no decision could be made
             self._refuse_frozen(key, recorded, step)
-        elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.CLAIM:
-            self._start_lease(key, event, now)
 
     def _refuse_frozen(self, key: Key, recorded: Recorded, step: Step) -> None:
         reason = f"the workflow is frozen: {self.shards.frozen[key]}"
@@ -114,10 +112,10 @@ class Intake:
         """A claim is the first report of its lease: nothing was used before it."""
         state = self.shards.state(key)
         task = state.tasks.get(event.task_id) if isinstance(state, Workflow) else None
-        if task is not None and isinstance(task.phase, Running) and task.phase.attempt_id == event.attempt_id:
-            if self.shards.leases.get(event.attempt_id) is None:
-                self.shards.leases.start(event.attempt_id, now, event.usage or Usage())
-            self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
+        if task is None or not isinstance(task.phase, Running) or task.phase.attempt_id != event.attempt_id:
+            return
+        if event.kind is events.LeaseKind.CLAIM and self.shards.leases.get(event.attempt_id) is None:
+            self.shards.leases.start(event.attempt_id, now, event.usage or Usage())
 
     def decide(self, key: Key, item: Timer | Assignment, step: Step) -> int:
         """Decide a timer or an assignment; how many transitions followed, none for a frozen workflow."""
@@ -133,27 +131,31 @@ class Intake:
             self.shards.freeze(key, "policy_missing")
             return 0
         try:
-            decided = written(state, decide(state, item, facts), facts.policy)
+            done = written(state, decided(state, item, facts), facts.policy)
         except Exception as error:
             # Whatever broke is a fault of ours in one workflow; the others must go on.
             log.exception("ALARM decide failed for %s/%s: it is quarantined", *key)
             decision = (cause_of(state, item), facts, StopReason.DECIDER_FAULT, type(error).__name__)
             return self._quarantine(key, state, decision, shard, step)
-        self._fold(key, decided, shard, step)
-        return len(decided.transitions)
+        self._fold(key, done, shard, step)
+        if isinstance(item, Received) and isinstance(item.event, events.Lease):
+            self._start_lease(key, item.event, now)
+        self._remember(key)
+        return len(done.transitions)
 
     def _quarantine(
         self, key: Key, state: State, decision: tuple[Cause, Facts, StopReason, str], shard: int, step: Step
     ) -> int:
         """Quarantine by a transition; if not even that can be made, freeze the workflow until the next takeover."""
         try:
-            decided = written(state, quarantine(state, *decision), decision[1].policy)
+            done = written(state, quarantine(state, *decision), decision[1].policy)
         except Exception:
             log.exception("ALARM %s/%s can't even be quarantined", *key)
             self.shards.freeze(key, decision[2].value)
             return 0
-        self._fold(key, decided, shard, step)
-        return len(decided.transitions)
+        self._fold(key, done, shard, step)
+        self._remember(key)
+        return len(done.transitions)
 
     def _facts(self, state: State, now: datetime, shard: int) -> Facts | None:
         sha = state.policy_sha256 if isinstance(state, Workflow) else self.directory.newest
@@ -163,12 +165,14 @@ class Intake:
         writer = Writer(instance=self.instance, generation=self.shards.generations[shard])
         return Facts(now, writer, policy, sha, self.shards.leases.usage())
 
-    def _fold(self, key: Key, decided: Written, shard: int, step: Step) -> None:
-        step.write(shard, decided)
-        for transition in decided.transitions:
+    def _fold(self, key: Key, done: Written, shard: int, step: Step) -> None:
+        step.write(shard, done)
+        for transition in done.transitions:
             self.shards.note_decided(transition)
-        if decided.transitions:
-            self.shards.put(key, decided.state)
+        if done.transitions:
+            self.shards.put(key, done.state)
+
+    def _remember(self, key: Key) -> None:
         self.shards.remember(key, self.directory.incarnations(), self.directory.policies)
 
     def _renew(self, key: Key, event: events.Lease, recorded: Recorded) -> None:

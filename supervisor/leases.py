@@ -1,7 +1,9 @@
 """Soft state of the leases: what renewals told since this supervisor took the shard. Never folded, no transition."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from uuid import UUID
 
 from remit.events.base import Usage
@@ -10,12 +12,11 @@ from remit.events.inputs import Lease
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One lease: last sign of life, last progress, usage so far."""
+    """One lease: last sign of life, last progress."""
 
     seen_at: datetime
     moved_at: datetime
     progress: int | None = None
-    usage: Usage | None = None
 
 
 class LeaseBook:
@@ -24,11 +25,14 @@ class LeaseBook:
     def __init__(self) -> None:
         """Start empty: at takeover every running lease starts afresh, in full."""
         self._held: dict[UUID, Held] = {}
+        self._usage: dict[UUID, Usage] = {}
         self.ignored = 0  # renewals that named an attempt or token that is gone
 
     def start(self, attempt_id: UUID, at: datetime, usage: Usage | None = None) -> None:
         """A claim, or a takeover: the lease runs from here."""
-        self._held[attempt_id] = Held(seen_at=at, moved_at=at, usage=usage)
+        self._held[attempt_id] = Held(seen_at=at, moved_at=at)
+        self._usage.pop(attempt_id, None)
+        self._tell(attempt_id, usage)
 
     def renew(self, event: Lease, at: datetime) -> None:
         """A renewal of a lease that is held; one that moves its progress counts as progress."""
@@ -42,8 +46,12 @@ class LeaseBook:
             seen_at=max(held.seen_at, at),
             moved_at=max(held.moved_at, at) if moved else held.moved_at,
             progress=event.progress if moved else held.progress,
-            usage=event.usage or held.usage,
         )
+        self._tell(event.attempt_id, event.usage)
+
+    def _tell(self, attempt_id: UUID, usage: Usage | None) -> None:
+        if usage is not None:
+            self._usage[attempt_id] = usage
 
     def restart(self, attempt_id: UUID, at: datetime) -> None:
         """Let a held lease run in full from here; what it told is kept."""
@@ -58,7 +66,8 @@ class LeaseBook:
         """Forget the leases of attempts that run no more."""
         for attempt_id in ended:
             self._held.pop(attempt_id, None)
+            self._usage.pop(attempt_id, None)
 
-    def usage(self) -> dict[UUID, Usage]:
-        """What renewals told of usage, by attempt."""
-        return {each: held.usage for each, held in self._held.items() if held.usage is not None}
+    def usage(self) -> Mapping[UUID, Usage]:
+        """What renewals told of usage, by attempt: a view of it as it stands."""
+        return MappingProxyType(self._usage)

@@ -8,6 +8,7 @@ from remit.contract.normal import Limits
 from remit.events.base import Amounts, Usage
 from remit.events.transitions import PriceEntry, Settlement, StopReason
 
+from .once import once
 from .state import Attempt, Spent, Task, Workflow
 
 PENNY_FRACTION = Decimal("0.000001")
@@ -76,18 +77,28 @@ def reserved_by(tasks: Iterable[Task]) -> Amounts:
     """What open attempts reserve and lost leases still hold."""
     total = NOTHING
     for task in tasks:
-        for attempt in task.attempts:
-            if (claim := _claim_on_budget(attempt)) is not None:
-                total = _combine(total, claim, lambda a, b: a + b)
+        if (claims := _claims_on_budget(task)) is not NOTHING:
+            total = claims if total is NOTHING else _combine(total, claims, lambda a, b: a + b)
+    return total
+
+
+@once
+def _claims_on_budget(task: Task) -> Amounts:
+    total = NOTHING
+    for attempt in task.attempts:
+        claim = attempt.reserved if attempt.open else attempt.held
+        if claim is not None:
+            total = _combine(total, claim, lambda a, b: a + b)
     return total
 
 
 def wanted(workflow: Workflow, task_id: str) -> Amounts:
     """What an offer of the task would reserve: all that the task has left."""
     task = workflow.tasks[task_id]
-    return _left(ceiling(workflow.contract.tasks[task_id].limits), task.spent, reserved_by((task,)))
+    return _left(ceiling(workflow.contract.tasks[task_id].limits), task.spent, _claims_on_budget(task))
 
 
+@once
 def available(workflow: Workflow) -> Amounts:
     """What the workflow has neither spent nor reserved."""
     return _left(ceiling(workflow.contract.limits), spent_by(workflow), reserved_by(workflow.tasks.values()))
@@ -109,6 +120,7 @@ def open_attempts(workflow: Workflow) -> list[Attempt]:
     return [each for each in currents if each is not None]
 
 
+@once
 def enough_at_work(workflow: Workflow) -> bool:
     """Whether as many attempts are open as the workflow may have at once."""
     allowed = workflow.contract.limits.max_workers
@@ -172,10 +184,6 @@ def _rest(reserved: Amounts, usage: Usage, cost: Decimal) -> Amounts:
 def _overrun(reserved: Amounts, usage: Usage, cost: Decimal) -> bool:
     used = Amounts(cost_gbp=cost, tokens=usage.tokens_in + usage.tokens_out, tool_calls=usage.tool_calls)
     return not fits(used, reserved)
-
-
-def _claim_on_budget(attempt: Attempt) -> Amounts | None:
-    return attempt.reserved if attempt.open else attempt.held
 
 
 def _left(limit: Amounts, spent: Spent, reserved: Amounts) -> Amounts:

@@ -172,12 +172,10 @@ class Supervisor:
         shards = intake.shards
         while shards.queued:
             registry = self._directory.registry()
-            waiting = [state for key in sorted(shards.queued) if isinstance(state := shards.state(key), Workflow)]
-            chosen = schedule(waiting, self._directory.policies, registry, shards.load)
             followed = 0
-            for workflow, assignment in chosen:
+            for workflow, assignment in schedule(shards.queued, self._directory.policies, registry, shards.load):
                 followed += intake.decide((workflow.tenant_id, workflow.workflow_id), assignment, step)
-                shards.load.serve(workflow.tenant_id)
+                shards.queued.serve(workflow.tenant_id)
             if not followed:
                 return
 

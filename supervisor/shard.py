@@ -3,7 +3,6 @@
 Pure bookkeeping, no I/O: the service and the takeover feed it.
 """
 
-import heapq
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,12 +17,14 @@ from remit.log.protocols import Recorded
 from remit.policy.model import Policy
 from remit.topics import partition_of, workflow_key
 
+from .agenda import Agenda
 from .fold import Cursor, Verdict, fold
 from .inputs import Timer
 from .leases import LeaseBook
 from .limits import open_attempts
-from .routing import Load
-from .state import AwaitingReview, Queued, Running, State, Workflow, initial
+from .load import Load
+from .queued import QueuedTasks
+from .state import AwaitingReview, Running, State, Workflow, initial
 from .states import Key, States
 from .timers import due, waits
 
@@ -49,8 +50,8 @@ class Shards:
         self.resumed: dict[Key, Cursor] = {}  # through what states from newer checkpoints than the marker have
         self.clock: dict[tuple[str, int], datetime] = {}
         self.load = Load()
-        self.queued: set[Key] = set()
-        self._agenda: list[tuple[datetime, Key]] = []
+        self.queued = QueuedTasks()
+        self._agenda = Agenda()
         self.counts: Counter[str] = Counter()
 
     def state(self, key: Key) -> State:
@@ -131,7 +132,7 @@ class Shards:
     def freeze(self, key: Key, reason: str) -> None:
         """Decide nothing more for this workflow; an alarm."""
         self.frozen[key] = reason
-        self.queued.discard(key)
+        self.queued.put(key, None)
         log.error("ALARM %s/%s is frozen: %s", *key, reason)
 
     def is_decided(self, topic: str, partition: int, offset: int) -> bool:
@@ -154,15 +155,12 @@ class Shards:
 
     def _enter(self, key: Key, before: State | None, state: State) -> None:
         self.load.change(_workflow(before), _workflow(state))
-        if isinstance(state, Workflow) and state.open and key not in self.frozen and _has_queued(state):
-            self.queued.add(key)
-        else:
-            self.queued.discard(key)
+        self.queued.put(key, _workflow(state) if key not in self.frozen else None)
 
     def index(self) -> None:
         """Build all indexes anew, after a takeover."""
         self.load = Load()
-        self.queued = set()
+        self.queued = QueuedTasks()
         for key, state in self.states.awake():
             self._enter(key, None, state)
 
@@ -199,27 +197,24 @@ class Shards:
         """Put the workflow's next wait on the agenda."""
         timers = self._waits(key, incarnations, policies)
         if timers:
-            heapq.heappush(self._agenda, (min(timer.due_at for timer in timers), key))
+            self._agenda.note(key, min(timer.due_at for timer in timers))
 
     def recall(self, workers: set[str], at: datetime) -> None:
         """Put every workflow with an attempt of these workers on the agenda: their process is another one now."""
         for key, state in self.states.awake() if workers else ():
             if isinstance(state, Workflow) and any(each.worker_id in workers for each in open_attempts(state)):
-                heapq.heappush(self._agenda, (at, key))
+                self._agenda.note(key, at)
 
     def next_due(self) -> datetime | None:
         """When the first wait on the agenda is over; renewals may have moved it since."""
-        return self._agenda[0][0] if self._agenda else None
+        return self._agenda.next_due()
 
     def take_due(
         self, now: datetime, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]
     ) -> list[tuple[Key, Timer]]:
         """Take what is due off the agenda: the timers that are really over, by workflow."""
-        keys = []
-        while self._agenda and self._agenda[0][0] <= now:
-            keys.append(heapq.heappop(self._agenda)[1])
         taken = []
-        for key in dict.fromkeys(keys):
+        for key in self._agenda.take(now):
             over = due(iter(self._waits(key, incarnations, policies)), now)
             taken += [(key, timer) for timer in over]
             if not over:
@@ -245,10 +240,6 @@ class Shards:
 
 def _workflow(state: State | None) -> Workflow | None:
     return state if isinstance(state, Workflow) else None
-
-
-def _has_queued(workflow: Workflow) -> bool:
-    return any(isinstance(task.phase, Queued) for task in workflow.tasks.values())
 
 
 def _running(state: State | None) -> list[Running]:

@@ -14,7 +14,7 @@ from remit.log.protocols import Message, Partition, Recorded
 from remit.policy.model import Policy
 from remit.topics import Topic, dispatches
 
-from .evolve import evolve
+from .decide.unit import Sealed
 from .outbox import outbox
 from .state import DECIDER_VERSION, State
 
@@ -28,15 +28,15 @@ class Written:
     messages: tuple[Message, ...]
 
 
-def written(state: State, transitions: tuple[Transition, ...], policy: Policy) -> Written:
-    """Fold and encode a decision. Raises whatever evolve, the outbox or the codec raise, LogError for one too large."""
+def written(state: State, decided: tuple[Sealed, ...], policy: Policy) -> Written:
+    """Encode a decision about `state`. Raises whatever the outbox or the codec raise, LogError for one too large."""
     messages: list[Message] = []
-    for transition in transitions:
-        state = evolve(state, transition)
-        messages.append(message(transition, Topic.TRANSITIONS))
-        messages += [message(sent, dispatches(sent.pool)) for sent in outbox(state, transition, policy)]
+    for each in decided:
+        messages.append(message(each.transition, Topic.TRANSITIONS))
+        messages += [message(sent, dispatches(sent.pool)) for sent in outbox(each.state, each.transition, policy)]
     refuse_oversize(messages)
-    return Written(state, transitions, tuple(messages))
+    after = decided[-1].state if decided else state
+    return Written(after, tuple(each.transition for each in decided), tuple(messages))
 
 
 class Step:

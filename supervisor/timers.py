@@ -16,15 +16,13 @@ def waits(
     workflow: Workflow, leases: LeaseBook, incarnations: Mapping[str, UUID], timeouts: Timeouts
 ) -> Iterator[Timer]:
     """Every wait of the workflow, due or not. `incarnations`: the newest process of each registered worker."""
-    yield from _held(workflow)
-    if not workflow.open:
-        return
-    if workflow.deadline_at is not None:
+    if workflow.open and workflow.deadline_at is not None:
         yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
     for task in workflow.tasks.values():
-        yield from _of_queue(workflow, task, timeouts)
-        yield from _of_task(task, leases, timeouts)
-        yield from _replaced(task, incarnations)
+        yield from _held(task)
+        if workflow.open:
+            yield from _of_phase(workflow, task, leases, timeouts)
+            yield from _replaced(task, incarnations)
 
 
 def due(timers: Iterator[Timer], now: datetime) -> list[Timer]:
@@ -39,36 +37,41 @@ def _order(timer: Timer) -> tuple[datetime, str, str]:
     return (timer.due_at, timer.name.value, timer.task_id or "")
 
 
-def _held(workflow: Workflow) -> Iterator[Timer]:
-    for task in workflow.tasks.values():
-        for attempt in task.attempts:
-            if attempt.held_until is not None:
-                yield Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
+def _held(task: Task) -> Iterator[Timer]:
+    for attempt in task.attempts:
+        if attempt.held_until is not None:
+            yield Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
 
 
-def _of_queue(workflow: Workflow, task: Task, timeouts: Timeouts) -> Iterator[Timer]:
-    """The wait for a worker; a task that its own workflow's limits hold back waits for none."""
-    if isinstance(task.phase, Queued) and not limits.held_back(workflow, task.task_id):
-        until = task.phase.since + timedelta(seconds=timeouts.queue_wait_seconds)
-        yield Timer(TimerName.QUEUE_WAIT, until, task.task_id)
-
-
-def _of_task(task: Task, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
-    if task.deadline_at is not None and isinstance(task.phase, Queued | Running | BackingOff):
-        current = task.current()
-        attempt_id = current.attempt_id if current else None
-        yield Timer(TimerName.TASK_DEADLINE, task.deadline_at, task.task_id, attempt_id)
+def _of_phase(workflow: Workflow, task: Task, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
     match task.phase:
+        case Queued():
+            yield from _deadline(task)
+            yield from _of_queue(workflow, task, task.phase, timeouts)
         case Offered(attempt_id=attempt_id, until=until):
             yield Timer(TimerName.OFFER, until, task.task_id, attempt_id)
         case Running(attempt_id=attempt_id):
+            yield from _deadline(task, attempt_id)
             yield from _of_lease(task.task_id, attempt_id, leases, timeouts)
         case AwaitingReview(attempt_id=attempt_id, ask_until=until):
             yield Timer(TimerName.INSPECTION, until, task.task_id, attempt_id)
         case BackingOff(until=until):
+            yield from _deadline(task)
             yield Timer(TimerName.BACKOFF, until, task.task_id)
         case _:
             pass
+
+
+def _deadline(task: Task, attempt_id: UUID | None = None) -> Iterator[Timer]:
+    if task.deadline_at is not None:
+        yield Timer(TimerName.TASK_DEADLINE, task.deadline_at, task.task_id, attempt_id)
+
+
+def _of_queue(workflow: Workflow, task: Task, phase: Queued, timeouts: Timeouts) -> Iterator[Timer]:
+    """The wait for a worker; a task that its own workflow's limits hold back waits for none."""
+    if not limits.held_back(workflow, task.task_id):
+        until = phase.since + timedelta(seconds=timeouts.queue_wait_seconds)
+        yield Timer(TimerName.QUEUE_WAIT, until, task.task_id)
 
 
 def _of_lease(task_id: str, attempt_id: UUID, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
@@ -83,8 +86,8 @@ def _of_lease(task_id: str, attempt_id: UUID, leases: LeaseBook, timeouts: Timeo
 
 def _replaced(task: Task, incarnations: Mapping[str, UUID]) -> Iterator[Timer]:
     """A new process of the same worker id ends what the old one had, at once."""
-    attempt = task.current()
-    if attempt is None or not isinstance(task.phase, Offered | Running):
+    attempt = task.current() if isinstance(task.phase, Offered | Running) else None
+    if attempt is None:
         return
     newest = incarnations.get(attempt.worker_id)
     if newest is not None and newest != attempt.incarnation:

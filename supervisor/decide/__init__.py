@@ -1,6 +1,7 @@
 """decide(state, input, facts) -> transitions: the supervisor's judgement. Pure: no clock, no randomness, no I/O.
 
-One file per kind of input; the match in front is all there is here. An empty tuple means nothing to do.
+One file per kind of input; the match in front is all there is here. An empty tuple means nothing to do. `decided` is
+the same judgement with the state after each transition, for whoever writes them.
 """
 
 from typing import assert_never
@@ -12,11 +13,16 @@ from ..inputs import Assignment, Facts, Input, Received, Timer, cause_of
 from ..state import State, Workflow
 from . import assignment, contract, decision, inspection, lease, receipt, result, timer
 from .acceptance import conclude
-from .unit import Unit
+from .unit import Sealed, Unit
 
 
 def decide(state: State, item: Input, facts: Facts) -> tuple[Transition, ...]:
     """What follows from one input, in order; every transition is accepted by evolve in turn."""
+    return tuple(each.transition for each in decided(state, item, facts))
+
+
+def decided(state: State, item: Input, facts: Facts) -> tuple[Sealed, ...]:
+    """What follows from one input, in order, each transition with the state that evolve makes of it."""
     unit = Unit(state, cause_of(state, item), facts)
     match item:
         case Received():
@@ -27,9 +33,9 @@ def decide(state: State, item: Input, facts: Facts) -> tuple[Transition, ...]:
             assignment.on_assignment(unit, item)
         case _:
             assert_never(item)
-    if unit.transitions and isinstance(unit.state, Workflow) and unit.state.open:
+    if unit.sealed and isinstance(unit.state, Workflow) and unit.state.open:
         conclude(unit)
-    return tuple(unit.transitions)
+    return tuple(unit.sealed)
 
 
 def _on_event(unit: Unit, item: Received) -> None:

@@ -5,20 +5,24 @@ from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
 
 from .. import dataflow, limits
-from ..state import BackingOff, Completed, Queued, Stopped, Task, Workflow
+from ..state import AwaitingReview, BackingOff, Completed, Offered, Queued, Running, Stopped, Task, Workflow
 from .stopping import ENDED, stop_workflow
 from .unit import Unit
+
+TO_BE_OFFERED = frozenset({Queued, BackingOff})
+UNDER_WAY = frozenset({Offered, Running, AwaitingReview})
 
 
 def conclude(unit: Unit) -> None:
     """Accept if everything holds; stop if nothing can go on."""
-    _escalate_spent(unit)
-    tasks = unit.workflow.tasks.values()
-    if all(isinstance(task.phase, Completed) for task in tasks):
+    if unit.workflow.phases & TO_BE_OFFERED:
+        _escalate_spent(unit)
+    phases = unit.workflow.phases
+    if phases <= {Completed}:
         _pass_gate(unit)
-    elif all(isinstance(task.phase, ENDED) for task in tasks):
+    elif phases <= set(ENDED):
         stop_workflow(unit, Stop(stop_reason=_first_stop(unit.workflow), owner=unit.workflow.contract.owner))
-    else:
+    elif Queued in phases and not phases & UNDER_WAY:
         _stop_if_spent(unit)
 
 
@@ -120,15 +124,11 @@ def _first_stop(workflow: Workflow) -> StopReason:
 def _stop_if_spent(unit: Unit) -> None:
     """A ready task that can't be reserved while nothing runs and nothing is held ends the workflow."""
     workflow = unit.workflow
-    ready = [task for task in workflow.tasks.values() if isinstance(task.phase, Queued)]
-    if not ready or limits.reserved_by(workflow.tasks.values()) != limits.NOTHING or _under_way(workflow):
+    if limits.reserved_by(workflow.tasks.values()) != limits.NOTHING:
         return
+    ready = [task for task in workflow.tasks.values() if isinstance(task.phase, Queued)]
     lacking = [limits.blockers(workflow, task.task_id) for task in ready]
     if all(lacking):
         first, *others = sorted({each for one in lacking for each in one}, key=list(StopReason).index)
         owner = workflow.contract.owner
         stop_workflow(unit, Stop(stop_reason=first, others=tuple(others), owner=owner))
-
-
-def _under_way(workflow: Workflow) -> bool:
-    return any(task.current() is not None for task in workflow.tasks.values())

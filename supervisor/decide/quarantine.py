@@ -1,15 +1,15 @@
 """Freezing a workflow whose state can't be trusted, or whose decision failed. Pure, and as simple as can be."""
 
 from remit.events.base import Cause
-from remit.events.transitions import Note, Rejection, Stop, StopReason, Transition, TransitionKind
+from remit.events.transitions import Note, Rejection, Stop, StopReason, TransitionKind
 
 from ..inputs import Facts
 from ..state import State, Workflow
 from .stopping import stop_attempts
-from .unit import Unit
+from .unit import Sealed, Unit
 
 
-def quarantine(state: State, cause: Cause, facts: Facts, reason: StopReason, detail: str) -> tuple[Transition, ...]:
+def quarantine(state: State, cause: Cause, facts: Facts, reason: StopReason, detail: str) -> tuple[Sealed, ...]:
     """Quarantine an open workflow; note the fault on one that has ended, or refuse one that has not begun."""
     unit = Unit(state, cause, facts)
     note = Note(event_id=cause.event_id, differs=(detail,))
@@ -22,4 +22,4 @@ def quarantine(state: State, cause: Cause, facts: Facts, reason: StopReason, det
         stop = Stop(stop_reason=reason, owner=state.contract.owner, detail=detail)
         stop_attempts(unit, stop)
         unit.add(TransitionKind.WORKFLOW_QUARANTINED, reason=reason.value, stop=stop)
-    return tuple(unit.transitions)
+    return tuple(unit.sealed)

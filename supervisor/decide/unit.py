@@ -3,6 +3,7 @@
 The one place that seals a transition: id, sequence, version, writer, cause, and which statuses changed.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,6 +18,14 @@ from ..state import DECIDER_VERSION, State, Stopped, Task, Workflow
 from ..state import Escalated as EscalatedPhase
 
 
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A transition as it will be written, and the state after it: that of evolve, which reads no sealed field."""
+
+    transition: Transition
+    state: State
+
+
 class Unit:
     """The state as it stands, and the transitions so far."""
 
@@ -25,7 +34,7 @@ class Unit:
         self.state = state
         self.cause = cause
         self.facts = facts
-        self.transitions: list[Transition] = []
+        self.sealed: list[Sealed] = []
 
     @property
     def workflow(self) -> Workflow:
@@ -44,29 +53,29 @@ class Unit:
         after = evolve(self.state, drafted)
         sealed = replace(drafted, workflow_status=_status(after), changes=_changes(self.state, after))
         self.state = after
-        self.transitions.append(sealed)
+        self.sealed.append(Sealed(sealed, after))
         return sealed
 
     def _draft(self, kind: TransitionKind, details: dict[str, Any]) -> Transition:
-        sequence = self.state.sequence + 1
-        pinned = self.state.policy_sha256 if isinstance(self.state, Workflow) else self.facts.policy_sha256
-        fields: dict[str, Any] = {
-            "event_id": ids.transition_id(self.cause.event_id, sequence),
-            "tenant_id": self.state.tenant_id,
-            "workflow_id": self.state.workflow_id,
-            "occurred_at": self.facts.now,
-            "producer": f"supervisor/{self.facts.writer.instance}",
-            "cause": self.cause,
-            "kind": kind,
-            "sequence": sequence,
-            "version": self.state.version + (kind not in NOTES),
-            "writer": self.facts.writer,
-            "policy_sha256": pinned,
-            "decider_version": DECIDER_VERSION,
-            "decided_at": self.facts.now,
-            "workflow_status": WorkflowStatus.UNKNOWN,
-        }
-        return Transition(**(fields | details))
+        state, facts = self.state, self.facts
+        sequence = state.sequence + 1
+        return Transition(
+            event_id=ids.transition_id(self.cause.event_id, sequence),
+            tenant_id=state.tenant_id,
+            workflow_id=state.workflow_id,
+            occurred_at=facts.now,
+            producer=f"supervisor/{facts.writer.instance}",
+            cause=self.cause,
+            kind=kind,
+            sequence=sequence,
+            version=state.version + (kind not in NOTES),
+            writer=facts.writer,
+            policy_sha256=state.policy_sha256 if isinstance(state, Workflow) else facts.policy_sha256,
+            decider_version=DECIDER_VERSION,
+            decided_at=facts.now,
+            workflow_status=WorkflowStatus.UNKNOWN,
+            **details,
+        )
 
 
 def _about(task: Task) -> dict[str, Any]:

@@ -86,15 +86,17 @@ def _apply(workflow: Workflow, transition: Transition) -> Workflow:
 
 def _freed(before: Workflow, after: Workflow, transition: Transition) -> Workflow:
     """Let the wait for a worker begin where the workflow's own limits no longer hold a queued task back."""
-    queued = [task for task in after.tasks.values() if isinstance(task.phase, Queued)] if before is not after else []
+    if before is after:
+        return after
     freed = [
         replace(task, phase=Queued(transition.decided_at))
-        for task in queued
-        if before.tasks[task.task_id].phase == task.phase
+        for task in after.tasks.values()
+        if isinstance(task.phase, Queued)
+        and before.tasks[task.task_id].phase == task.phase
         and held_back(before, task.task_id)
         and not held_back(after, task.task_id)
     ]
-    return with_tasks(after, *freed)
+    return with_tasks(after, *freed) if freed else after
 
 
 def _amended(workflow: Workflow, transition: Transition) -> Workflow:

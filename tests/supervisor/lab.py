@@ -4,7 +4,7 @@ Whatever a history does to it, each step is decided twice, delivered twice, and 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -19,12 +19,14 @@ from remit.events.base import Usage
 from remit.events.transitions import NOTES, Transition, Writer
 from remit.policy import load
 from remit.policy.model import Policy
-from supervisor.decide import decide
+from supervisor.decide import decide, decided
 from supervisor.evolve import evolve
 from supervisor.inputs import Facts, Input, Received, Timer
 from supervisor.leases import LeaseBook
+from supervisor.load import Load
 from supervisor.outbox import outbox
-from supervisor.routing import Alive, Load, Registry, schedule
+from supervisor.queued import QueuedTasks
+from supervisor.routing import Alive, Registry, schedule
 from supervisor.state import AwaitingReview, Running, State, Workflow, initial
 from supervisor.timers import due, waits
 from tests.supervisor import laws
@@ -136,7 +138,7 @@ class Lab:
     def facts(self) -> Facts:
         return Facts(self.now, Writer(instance="lab", generation=self.generation), self.policy, self.sha, self.usage())
 
-    def usage(self) -> dict[UUID, Usage]:
+    def usage(self) -> Mapping[UUID, Usage]:
         return self.leases.usage()
 
     # what comes from the log
@@ -163,7 +165,8 @@ class Lab:
         before = self.state
         found = decide(before, item, self.facts())
         assert found == decide(before, item, self.facts()), "law 3: the same input is decided the same way"
-        self._fold(found)
+        handed_on = [each.state for each in decided(before, item, self.facts())]
+        self._fold(found, handed_on)
         if isinstance(item, Received):
             self._again(item)
         return found
@@ -180,10 +183,11 @@ class Lab:
             assert all(one.kind is service.DispatchKind.LEASE_LOST for one in sent), "a late claim is answered, no more"
         assert after.version == self.state.version
 
-    def _fold(self, found: Iterable[Transition]) -> None:
-        for transition in found:
+    def _fold(self, found: Iterable[Transition], handed_on: Iterable[State]) -> None:
+        for transition, state in zip(found, handed_on, strict=True):
             before = self.state
             self.state = evolve(before, transition)
+            assert self.state == state, "the state that decide hands on is the one that evolve makes"
             self.history.append(transition)
             self.bent |= laws.bends(transition)
             laws.step(before, transition, self.state)
@@ -229,7 +233,7 @@ class Lab:
                 each: Alive(worker.slots, self.now - timedelta(seconds=1)) for each, worker in self.workers.items()
             }
             registry = Registry(self.workers, alive, 7)
-            chosen = schedule([self.state], {self.sha: self.policy}, registry, load_now)
+            chosen = schedule(QueuedTasks([self.state]), {self.sha: self.policy}, registry, load_now)
             if not [t for _, assignment in chosen for t in self.give(assignment)]:
                 break
         return len(self.offers) - before

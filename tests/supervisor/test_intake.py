@@ -11,7 +11,7 @@ from remit.ids import is_id
 from remit.log.outgoing import size_of
 from remit.topics import INPUTS, MAX_MESSAGE_BYTES, Topic, partition_of
 from supervisor import intake, step
-from supervisor.decide import decide as decide_well
+from supervisor.decide import decided as decided_well
 from supervisor.outbox import outbox as tell
 from tests.supervisor.world import World, completed, evidence, two_tasks
 
@@ -169,12 +169,12 @@ def test_renewals_alone_open_no_transaction(world: World) -> None:
 def broken(fault: Any, workflow_id: str) -> Any:
     """A decide that fails for one workflow."""
 
-    def decide(state: Any, *rest: Any) -> Any:
+    def decided(state: Any, *rest: Any) -> Any:
         if state.workflow_id == workflow_id:
             raise fault
-        return decide_well(state, *rest)
+        return decided_well(state, *rest)
 
-    return decide
+    return decided
 
 
 @pytest.mark.parametrize("fault", [KeyError("x"), RecursionError(), ZeroDivisionError()])
@@ -184,7 +184,7 @@ def test_a_fault_in_decide_freezes_one_workflow(world: World, monkeypatch: pytes
     world.submit(two_tasks())
     world.submit(two_tasks(workflow_id="w2"), "w2")
     world.settle()
-    monkeypatch.setattr(intake, "decide", broken(fault, "w2"))
+    monkeypatch.setattr(intake, "decided", broken(fault, "w2"))
     world.cancel("w2")
     world.settle()
     workflow = world.workflow("w2")
@@ -196,7 +196,7 @@ def test_a_fault_in_decide_freezes_one_workflow(world: World, monkeypatch: pytes
 
 def test_a_fault_on_a_contract_refuses_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A decide that raises on a contract leaves a rejection: its submitter gets an answer."""
-    monkeypatch.setattr(intake, "decide", broken(KeyError("x"), "w1"))
+    monkeypatch.setattr(intake, "decided", broken(KeyError("x"), "w1"))
     world.submit(two_tasks())
     world.settle()
     assert [(each.kind.value, each.reason) for each in world.history()] == [("contract_rejected", "decider_fault")]
@@ -228,7 +228,7 @@ def test_even_a_quarantine_that_fails_stops_nobody_else(world: World, monkeypatc
     def quarantine(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(intake, "decide", broken(KeyError("x"), "w2"))
+    monkeypatch.setattr(intake, "decided", broken(KeyError("x"), "w2"))
     monkeypatch.setattr(intake, "quarantine", quarantine)
     world.cancel("w2")
     world.cancel("w1")

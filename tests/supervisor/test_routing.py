@@ -16,7 +16,9 @@ from remit.events import service
 from remit.policy import load
 from supervisor.directory import narrowed
 from supervisor.inputs import Assignment
-from supervisor.routing import Alive, Load, Registry, schedule
+from supervisor.load import Load
+from supervisor.queued import QueuedTasks
+from supervisor.routing import Alive, Registry, schedule
 from supervisor.state import Workflow
 from tests.supervisor.lab import NAMES, POLICY, START, Lab
 from tests.supervisor.test_budget import side_by_side
@@ -49,15 +51,15 @@ def worker(worker_id: str, pool: str = "testers", **said: Any) -> service.Worker
 class Bench:
     """Workflows that wait, and the workers there are."""
 
-    workflows: list[Workflow]
     workers: list[service.Worker]
     load: Load
     alive: dict[str, Alive]
+    queued: QueuedTasks
 
     def schedule(self) -> list[tuple[Workflow, Assignment]]:
         policy = load.parse(TEXT)
         registry = Registry({each.worker_id: each for each in self.workers}, self.alive, 3)
-        return schedule(self.workflows, {load.sha256(TEXT): policy}, registry, self.load)
+        return schedule(self.queued, {load.sha256(TEXT): policy}, registry, self.load)
 
 
 def workflow(tenant: str = "default", name: str = "w1", **said: Any) -> Workflow:
@@ -73,7 +75,7 @@ def replace_keys(one: Workflow, tenant: str, name: str) -> Workflow:
 
 def bench(*workers: service.Worker, workflows: list[Workflow] | None = None) -> Bench:
     alive = {each.worker_id: Alive(each.slots, START) for each in workers}
-    return Bench(workflows or [workflow()], list(workers), Load(), alive)
+    return Bench(list(workers), Load(), alive, QueuedTasks(workflows or [workflow()]))
 
 
 def candidates(found: list[tuple[Workflow, Assignment]]) -> dict[str, str | None]:
@@ -120,7 +122,7 @@ def test_cheapest_then_least_loaded_then_by_name() -> None:
     """The order of preference, each in turn decisive."""
     made = bench(worker("a", price_entry="dear"), worker("b", slots=9), worker("c", slots=9))
     assert made.schedule()[0][1].worker.worker_id == "b"
-    made.load.give("b", "testers", NAMES, START - timedelta(hours=1))
+    made.load.give("b", "testers", START - timedelta(hours=1))
     assert made.schedule()[0][1].worker.worker_id == "c"
 
 
@@ -144,7 +146,7 @@ def test_tenants_take_turns_also_from_one_free_slot_to_the_next() -> None:
     for _ in range(2):
         ((chosen, _assignment),) = made.schedule()
         served.append(chosen.tenant_id)
-        made.load.serve(chosen.tenant_id)
+        made.queued.serve(chosen.tenant_id)
     assert served == ["busy", "small"]
 
 
@@ -153,8 +155,8 @@ def test_offers_never_pass_the_free_slots_that_a_worker_last_told() -> None:
     made = bench(worker("a", slots=8), workflows=[workflow(name=f"w{n}") for n in range(5)])
     made.alive = {"a": Alive(3, START)}
     assert len(made.schedule()) == 3
-    made.load.give("a", "testers", uuid5(NAMES, "1"), START + timedelta(seconds=1))
-    made.load.give("a", "testers", uuid5(NAMES, "2"), START - timedelta(seconds=1))
+    made.load.give("a", "testers", START + timedelta(seconds=1))
+    made.load.give("a", "testers", START - timedelta(seconds=1))
     assert len(made.schedule()) == 2
 
 
@@ -191,7 +193,8 @@ def test_the_schedule_is_a_function_of_what_is_there(free: list[int], tenants: l
     made.alive = {f"x{number}": Alive(count, START) for number, count in enumerate(free)}
     found = made.schedule()
     random.shuffle(made.workers)
-    random.shuffle(made.workflows)
+    random.shuffle(waiting)
+    made.queued = QueuedTasks(waiting)
     assert made.schedule() == found
     given_out = Counter(assignment.worker.worker_id for _, assignment in found)
     assert all(count <= free[int(worker_id[1:])] for worker_id, count in given_out.items())
