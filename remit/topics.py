@@ -5,6 +5,7 @@ A storage format: names, keys and partitioning stand as written, for every log e
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 DEFAULT_PREFIX = "remit."
 PARTITIONS_ONE_MACHINE = 8
@@ -94,8 +95,9 @@ def coordinates_key(topic: str, partition: int, offset: int) -> bytes:
     return f"{topic}/{partition}/{offset}".encode()
 
 
+@lru_cache(maxsize=8192)
 def partition_of(key: bytes, partitions: int) -> int:
-    """Partition of a key, by the murmur2 that every Kafka client uses."""
+    """Partition of a key, by the murmur2 that every Kafka client uses; remembered, for a key comes again and again."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
 
 

@@ -7,10 +7,14 @@ Avro nor Remit can still route and trace.
 
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeVar
 from urllib.parse import quote
 from uuid import UUID
+
+from msgspec import to_builtins
 
 from remit import topics
 from remit.codec import encode, schema_topic
@@ -78,18 +82,19 @@ def message(event: Event, topic: str, traceparent: str | None = None) -> Message
     A `traceparent` that is not W3C's form is replaced by the derived one: trace = workflow, span = event.
     """
     value = encode(topic, event)  # first, for it checks what key and headers are made of
-    key = key_of(event)
-    return Message(
-        topic=topic,
-        key=key,
-        value=value,
-        partition=_shard(event),
-        headers=_headers(event, topic, key, traceparent),
-    )
+    shard = _shard(event)
+    key = _key(event, shard)
+    of_workflow = event.workflow_id and shard is None
+    subject = topics.workflow_key(event.tenant_id, event.workflow_id) if of_workflow else key
+    return Message(topic, key, value, shard, _headers(event, topic, subject, traceparent))
 
 
 def key_of(event: Event) -> bytes:
     """The key that the event is written under."""
+    return _key(event, _shard(event))
+
+
+def _key(event: Event, shard: int | None) -> bytes:
     match event:
         case Dispatch() | Worker() | Liveness():
             return topics.worker_key(event.worker_id)
@@ -97,7 +102,6 @@ def key_of(event: Event) -> bytes:
             return event.policy_sha256.encode()
         case DeadLetter():
             return topics.coordinates_key(event.source_topic, event.source_partition, event.source_offset)
-    shard = _shard(event)
     return topics.workflow_key(event.tenant_id, event.workflow_id) if shard is None else topics.shard_key(shard)
 
 
@@ -113,24 +117,35 @@ def _shard(event: Event) -> int | None:
     return None
 
 
-def _headers(event: Event, topic: str, key: bytes, traceparent: str | None) -> tuple[tuple[str, bytes], ...]:
-    of_workflow = event.workflow_id and _shard(event) is None
-    subject = topics.workflow_key(event.tenant_id, event.workflow_id) if of_workflow else key
-    kind: str = event.kind.value  # type: ignore[attr-defined]  # every event has one; a test holds it
+def _headers(event: Event, topic: str, subject: bytes, traceparent: str | None) -> tuple[tuple[str, bytes], ...]:
     if traceparent is None or not _TRACEPARENT.fullmatch(traceparent):
-        traceparent = _derived_traceparent(subject, event.event_id)
+        # All events of a workflow share a trace; the span is the half of the id that differs most, sampled.
+        traceparent = f"00-{_trace(subject)}-{event.event_id.bytes[8:].hex()}-01"
     return (
         ("ce_specversion", b"1.0"),
-        ("ce_id", str(event.event_id).encode()),
-        ("ce_source", f"/remit/{quote(event.producer)}".encode()),
-        ("ce_type", f"remit.{schema_topic(topic)}.{kind}".encode()),
-        ("ce_time", event.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z").encode()),
+        ("ce_id", to_builtins(event.event_id).encode()),
+        ("ce_source", _source(event.producer)),
+        ("ce_type", _type(topic, event.kind)),  # type: ignore[attr-defined]  # every event has one; a test holds it
+        ("ce_time", to_builtins(event.occurred_at.astimezone(UTC)).encode()),
         ("ce_subject", subject),
         ("content-type", CONTENT_TYPE),
         (TRACEPARENT, traceparent.encode()),
     )
 
 
-def _derived_traceparent(subject: bytes, event_id: UUID) -> str:
-    """All events of a workflow share a trace; the span is the half of the id that differs most, sampled."""
-    return f"00-{sha256(subject).hexdigest()[:32]}-{event_id.bytes[8:].hex()}-01"
+# What is the same in many events is remembered: as much of it as is in use at a time.
+
+
+@lru_cache
+def _source(producer: str) -> bytes:
+    return f"/remit/{quote(producer)}".encode()
+
+
+@lru_cache
+def _type(topic: str, kind: StrEnum) -> bytes:
+    return f"remit.{schema_topic(topic)}.{kind.value}".encode()
+
+
+@lru_cache(maxsize=4096)
+def _trace(subject: bytes) -> str:
+    return sha256(subject).hexdigest()[:32]
