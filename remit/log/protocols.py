@@ -5,9 +5,10 @@ The in-memory log and the Kafka log implement these and pass the same contract t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 
 class Partition(NamedTuple):
@@ -17,8 +18,7 @@ class Partition(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """A record to be written; `partition` None = by the key's murmur2 over the agreed count."""
 
     topic: str
@@ -28,8 +28,7 @@ class Message:
     headers: tuple[tuple[str, bytes], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True):
     """A record as it lies in the log; `appended_at` aware UTC, from the log's own clock."""
 
     topic: str

@@ -1,6 +1,5 @@
 """What must not take a workflow, a worker or a shard down: forks, newer builds, strangers, slowness, outages."""
 
-from dataclasses import replace as changed
 from typing import Any
 from uuid import uuid4
 
@@ -42,7 +41,7 @@ def forge(last: Transition, **said: Any) -> Message:
 
 def of_a_newer_build(record: Message) -> Message:
     """The same record under a schema id that this build doesn't know."""
-    return changed(record, value=record.value[:1] + (99_999_999).to_bytes(4, "big") + record.value[5:])
+    return replace(record, value=record.value[:1] + (99_999_999).to_bytes(4, "big") + record.value[5:])
 
 
 def test_a_frozen_workflow_is_not_dispatched(world: World) -> None:

@@ -18,6 +18,7 @@ CONSUMER = {
     "fetch.wait.max.ms": 50,
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 # The library's own codes are attributes with an underscore.
 _FENCED = frozenset(
     {
@@ -52,7 +53,7 @@ def recorded(cluster: Cluster, message: Message) -> Recorded:
         (message.topic() or "").removeprefix(cluster.prefix),
         _known(message.partition()),
         _known(message.offset()),
-        _EPOCH + timedelta(milliseconds=message.timestamp()[1]),
+        _EPOCH + message.timestamp()[1] * _MILLISECOND,
         message.key(),
         message.value(),
         _headers(message),
@@ -126,4 +127,4 @@ def _known(number: int | None) -> int:
 def _headers(message: Message) -> tuple[tuple[str, bytes], ...]:
     headers = message.headers() or []
     pairs = headers.items() if isinstance(headers, dict) else headers
-    return tuple((name, content.encode() if isinstance(content, str) else content or b"") for name, content in pairs)
+    return tuple([(name, content.encode() if isinstance(content, str) else content or b"") for name, content in pairs])
