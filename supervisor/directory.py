@@ -9,6 +9,7 @@ from uuid import UUID
 from remit.codec import decode
 from remit.errors import CodecError, PolicyInvalidError, PolicyUnknownError
 from remit.events import service as events
+from remit.instants import aware
 from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded
 from remit.policy import load
@@ -28,6 +29,7 @@ class Directory:
 
     def __init__(self, source: Log, clock: Callable[[], datetime]) -> None:
         """Read what is there; `clock` gives aware UTC."""
+        aware(clock(), "clock")
         self._clock = clock
         self._reader = source.reader()
         self._workers: dict[str, events.Worker] = {}

@@ -24,6 +24,7 @@ from remit.errors import LogError, RemitError, SettingsError
 from remit.events.inputs import LeaseKind
 from remit.events.service import Dispatch, DispatchKind, LivenessKind, Offer, WorkerKind
 from remit.ids import new_event_id
+from remit.instants import aware
 from remit.log.protocols import Log, Message
 from remit.redaction import Redactor
 
@@ -69,6 +70,7 @@ class Service:
         self, source: Log, config: WorkerConfig, store: ArtefactStore, clock: Callable[[], datetime] = _utc_now
     ) -> None:
         """Set up; raises SettingsError when another process of this worker runs on this machine."""
+        aware(clock(), "clock")
         secrets = read_secrets(config.secrets_from)
         self._config = config
         self._lock = _only_one(config)

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from remit.instants import aware
+
 UTC_NAME = "UTC"
 
 
@@ -10,7 +12,7 @@ def both(at: datetime | None, zone: ZoneInfo) -> str:
     """`2026-03-01 12:00:00 UTC (13:00:00 CET)`; the bracket only where the zone is another, empty for None."""
     if at is None:
         return ""
-    utc, local = at.astimezone(UTC), at.astimezone(zone)
+    utc, local = aware(at, "at").astimezone(UTC), at.astimezone(zone)
     shown = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
     if zone.key == UTC_NAME:
         return shown
@@ -20,7 +22,7 @@ def both(at: datetime | None, zone: ZoneInfo) -> str:
 
 def clock(at: datetime, zone: ZoneInfo) -> str:
     """`13:00:00` in the display zone, for live lines."""
-    return f"{at.astimezone(zone):%H:%M:%S}"
+    return f"{aware(at, 'at').astimezone(zone):%H:%M:%S}"
 
 
 def lasted(span: timedelta) -> str:

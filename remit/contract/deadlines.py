@@ -4,6 +4,8 @@ import math
 import re
 from datetime import UTC, datetime, timedelta
 
+from remit.instants import aware
+
 _FORM = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(?P<zone>[Zz]|[+-]\d{2}:\d{2})?", re.ASCII)
 
 
@@ -22,6 +24,7 @@ def parse_deadline(text: str) -> datetime | str:
 
 def deadline_rule(text: str, now: datetime, longest: int | None) -> str | None:
     """The rule that a deadline breaks at `now`, or None; `longest` is the policy's, in seconds."""
+    aware(now, "now")
     instant = parse_deadline(text)
     if isinstance(instant, str):
         return instant
@@ -34,7 +37,7 @@ def deadline_rule(text: str, now: datetime, longest: int | None) -> str | None:
 
 def seconds_until(text: str, now: datetime) -> int:
     """Whole seconds from `now` to a deadline that broke no rule, rounded up."""
-    return max(1, math.ceil((_instant(text) - now).total_seconds()))
+    return max(1, math.ceil((_instant(text) - aware(now, "now")).total_seconds()))
 
 
 def in_utc(text: str) -> str:

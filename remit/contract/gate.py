@@ -17,6 +17,7 @@ from remit.contract.rules import RULES, Rule, limits
 from remit.errors import ContractInvalidError
 from remit.faults import Fault, lines
 from remit.ids import digest
+from remit.instants import aware
 from remit.policy.model import Policy
 
 MAX_NORMAL_BYTES = 1024 * 1024  # leaves room for a transition around it in a 2 MiB record
@@ -38,8 +39,7 @@ def normalise(
     one: a document that names others is invalid. A workflow without any id is named by its content. With `resolved`,
     references that `submit` resolves are refused.
     """
-    if now.tzinfo is None:
-        raise ValueError("now must be an aware datetime")
+    aware(now, "now")
     reading, expanded = _understand(document, policy)
     if expanded is None:
         _refuse(reading.faults, document)

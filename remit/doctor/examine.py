@@ -10,6 +10,7 @@ from remit.doctor.checks import brokers, machine, reading, topics
 from remit.doctor.facts import Brokers
 from remit.doctor.finding import Finding, Unchecked
 from remit.errors import RemitError
+from remit.instants import aware
 from remit.log.kafka.admin import TopicAdmin
 from remit.log.kafka.probe import Probe
 from remit.settings import Settings
@@ -47,6 +48,7 @@ def examine(
         clock: the local time, aware.
         view_topics: what the views are made from, names without prefix.
     """
+    aware(clock(), "clock")
     report = Report()
     _examine_machine(report, settings)
     try:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from remit.doctor.checks.reading import VIEWS
 from remit.doctor.facts import Layout, OpenEnd, Reading, Unread
+from remit.instants import aware
 from remit.log.kafka.admin import TopicAdmin
 from remit.log.kafka.probe import Probe
 from remit.log.protocols import Partition
@@ -78,7 +79,7 @@ def views(probe: Probe, log: Log, topics: Iterable[str], read: Mapping[Partition
 
 def broker_time(local: datetime, ahead: Mapping[int, timedelta]) -> datetime:
     """What the brokers' clocks show when ours shows `local`: append times are told by theirs."""
-    return local + max(ahead.values(), key=abs, default=timedelta())
+    return aware(local, "local") + max(ahead.values(), key=abs, default=timedelta())
 
 
 def _unread(probe: Probe, positions: Mapping[Partition, int]) -> tuple[Unread, ...]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from remit.doctor.facts import OpenEnd, Reading, Unread
 from remit.doctor.finding import Finding
+from remit.instants import aware
 from remit.log.protocols import Partition
 
 LONGEST_OPEN = timedelta(seconds=10 + 20)
@@ -17,6 +18,7 @@ _MORE = "remit supervisor run --name NAME (another one shares the shards); see S
 
 def hung_transactions(ends: Iterable[OpenEnd], now: datetime, bootstrap: str) -> tuple[Finding, ...]:
     """Partitions that an open transaction has hidden for longer than one can live."""
+    aware(now, "now")
     return tuple(
         _hung(each, now - each.since, bootstrap)
         for each in ends
@@ -26,6 +28,7 @@ def hung_transactions(ends: Iterable[OpenEnd], now: datetime, bootstrap: str) ->
 
 def lag(readings: Iterable[Reading], now: datetime) -> tuple[Finding, ...]:
     """Partitions in which a record waits for its reader for longer than a minute."""
+    aware(now, "now")
     return tuple(
         _late(reading, each, now - each.oldest)
         for reading in readings

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from remit.errors import LogError
+from remit.instants import aware
 from remit.log.kafka.admin import TopicAdmin
 from remit.log.kafka.client import client_config
 from remit.log.kafka.cluster import LOOK_AGAIN_S, Cluster, insist
@@ -127,7 +128,7 @@ class Probe:
         TopicAdmin(self._settings).create([TopicSpec(topic, brokers, _CLOCK_CONFIG)])
         found: dict[int, timedelta] = {}
         for number, leader in self.topology().leaders[topic].items():
-            before = clock()
+            before = aware(clock(), "clock")
             stamp = self._stamped(topic, number)
             found[leader] = outside(stamp, before, clock())
         return found
@@ -198,6 +199,6 @@ class Probe:
 
 def outside(stamp: datetime, before: datetime, after: datetime) -> timedelta:
     """How far a moment lies after, or negatively before, the span in which it was taken; zero within it."""
-    if stamp > after:
+    if aware(stamp, "stamp") > aware(after, "after"):
         return stamp - after
-    return min(stamp - before, timedelta())
+    return min(stamp - aware(before, "before"), timedelta())

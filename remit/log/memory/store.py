@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from enum import Enum, auto
 
 from remit.errors import HistoryGapError, LogError
+from remit.instants import aware
 from remit.log.outgoing import partitions_in, placed
 from remit.log.protocols import Message, Partition, Recorded
 from remit.topics import DISPATCHES, Topic
@@ -143,7 +144,7 @@ class Store:
 
     def _lay(self, message: Message, target: Partition, transaction: Transaction | None) -> Recorded:
         held = self._of(target)
-        now = self._clock().astimezone(UTC)
+        now = aware(self._clock(), "clock").astimezone(UTC)
         record = Recorded(
             target.topic,
             target.number,
