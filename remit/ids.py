@@ -6,10 +6,10 @@ A storage format: derived ids and digests must come out the same for ever.
 import hashlib
 import re
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import rfc8785
-import uuid_utils.compat
+from uuid_utils.compat import uuid5, uuid7
 
 NAMESPACE = UUID("6f1d8a52-4f0e-5b8e-9d3a-72656d697421")
 ID_PATTERN = r"[A-Za-z0-9._:-]{1,128}"
@@ -18,7 +18,7 @@ _ID = re.compile(ID_PATTERN)
 
 def new_event_id() -> UUID:
     """A fresh UUIDv7, for events that clients and workers write; never called in a pure module."""
-    return uuid_utils.compat.uuid7()
+    return uuid7()
 
 
 def transition_id(cause: UUID, sequence: int) -> UUID:
