@@ -10,9 +10,9 @@ SEED   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-TYPED  := $(wildcard remit supervisor workers projector benchmarks chaos) tests
+TYPED  := $(wildcard remit supervisor workers projector benchmarks chaos fuzz) tests
 
-.PHONY: demo test check up down lock bench chaos
+.PHONY: demo test check up down lock bench chaos fuzz
 
 demo: $(READY)  ## run the example workflow in the foreground: make demo DEFECT=none|expired|reused|stubborn
 	$(BIN)/remit demo --defect $(DEFECT)
@@ -32,6 +32,9 @@ bench: $(READY)  ## each figure beside its floor: make bench SCALE=0.1 ROUNDS=2 
 
 chaos: $(READY)  ## kill, stop and restart everything under load, then check: make chaos SECONDS=300 SEED=7
 	$(BIN)/python -m chaos --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+fuzz: $(READY)  ## bad input for every decoder and reader: make fuzz SECONDS=120 SEED=7
+	$(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 up: $(READY)  ## start the embedded broker
 	$(BIN)/remit up
