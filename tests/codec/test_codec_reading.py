@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
 import fastavro
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from remit.codec import TOPIC_RECORDS, decode, encode
 from remit.codec.catalogue import catalogue
 from remit.codec.frame import HEADER_BYTES, header
+from remit.codec.plain import plain
 from remit.errors import CodecError, UnknownSchemaError
 from remit.events.base import Event, InputVersion
 from remit.events.inputs import Decision, DecisionKind, Lease, LeaseKind, Receipt, Result, ResultBody
@@ -124,6 +126,26 @@ def test_an_amount_out_of_range_is_refused_on_reading() -> None:
     assert refusal("decisions", beyond) == "minutes_spent: out of range"
 
 
+def test_a_time_out_of_range_is_refused_on_reading() -> None:
+    """A foreign writer's time that no calendar holds is refused by its path, in a list too."""
+    evidence = plain(full(Result))["result"][1]["evidence"]
+    evidence[1:] = [{**evidence[0], "ended_at": 2**62}]
+    body = plain(full(Result))["result"][1] | {"evidence": evidence}
+    for fields, path in (
+        ({"occurred_at": -(2**62)}, "occurred_at"),
+        ({"result": ("remit.ResultBody", body)}, "result.evidence[1].ended_at"),
+    ):
+        assert refusal("results", foreign("results", plain(full(Result)) | fields)) == f"{path}: out of range"
+
+
+def foreign(topic: str, fields: dict[str, Any]) -> bytes:
+    """A record as another writer of the newest schema could write it."""
+    newest = catalogue().newest(topic)
+    out = BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(catalogue().schema(newest)), fields)
+    return header(newest.id) + out.getvalue()
+
+
 @given(st.sampled_from(sorted(TOPIC_RECORDS)), st.binary(max_size=200), st.booleans())
 @settings(max_examples=400, deadline=None)
 def test_random_bytes_raise_nothing_else(topic: str, noise: bytes, framed: bool) -> None:
@@ -159,8 +181,6 @@ def test_no_message_quotes_what_was_read() -> None:
 
 def test_the_reader_is_not_the_only_one() -> None:
     """The frame's body is plain Avro: fastavro alone reads it with the text of the catalogue."""
-    from io import BytesIO  # noqa: PLC0415
-
     value = encode("leases", full(Lease))
     entry = catalogue().entry(int.from_bytes(value[1:5], "big"))
     schema = fastavro.parse_schema(json.loads(catalogue().text(entry)))
