@@ -56,14 +56,18 @@ def test_other_content_under_the_same_id_is_refused(served: World) -> None:
 
 
 def test_two_at_once_make_one_workflow(served: World) -> None:
-    """STATE-5: from two threads, one is accepted, the other a duplicate; both succeed."""
+    """STATE-5: from two threads, one is accepted, the other a duplicate; both succeed, and one dispatch follows."""
     found: list[TransitionKind] = []
+    served.worker()
     threads = [threading.Thread(target=lambda: found.append(submit(served).kind)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
     assert sorted(found) == [TransitionKind.CONTRACT_ACCEPTED, TransitionKind.DUPLICATE]
+    while "dispatched" not in served.kinds():
+        pass
+    assert (served.kinds().count("contract_accepted"), served.kinds().count("dispatched")) == (1, 1)
 
 
 def test_what_only_the_supervisor_finds_is_told_with_every_fault(served: World) -> None:

@@ -9,12 +9,15 @@ from typing import Any
 
 import psutil
 import pytest
+from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from remit.errors import FencedError, LogError, TopologyError
 from remit.log.catch_up import replay
-from remit.log.kafka import cluster
+from remit.log.kafka import cluster, transactions
+from remit.log.kafka import session as kafka_session
 from remit.log.kafka.log import KafkaLog
+from remit.log.protocols import Partition
 from remit.topics import SHARDED, Topic
 from tests.log.contract import RESULTS, TRANSITIONS, LogContract
 from tests.log.kafka_rig import PARTITIONS, KafkaRig
@@ -85,6 +88,33 @@ def test_metadata_is_the_assignments(rig: KafkaRig) -> None:
     assert captured is not None
 
 
+def test_one_transaction_over_all_shards(rig: KafkaRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """KTXN-1: the instance's name is transactional.id and group.instance.id, and a step is one transaction."""
+    configured: list[Any] = []
+
+    def noting(made: Any) -> Any:
+        def make(config: Any) -> Any:
+            configured.append(config)
+            return made(config)
+
+        return make
+
+    monkeypatch.setattr(transactions, "Producer", noting(Producer))
+    monkeypatch.setattr(kafka_session, "Consumer", noting(Consumer))
+    session = rig.log.session("s1")
+    name = f"{rig.prefix}supervisor.s1"
+    assert [config.get("transactional.id", config.get("group.instance.id")) for config in configured] == [name, name]
+    settle(rig.log, session)
+    serve(session)
+    seen = _Seeing(session._transactions._producer)
+    session._transactions._producer = seen  # type: ignore[assignment]
+    every = range(PARTITIONS)
+    offsets = {Partition(Topic.CONTRACTS, number): 0 for number in every}
+    session.step([message(Topic.TRANSITIONS, "x", number) for number in every], offsets)
+    assert seen.begun == 1
+    assert [visible(rig.log, partition=number) for number in every] == [["x"]] * PARTITIONS
+
+
 @pytest.mark.parametrize("topics", [[Topic.RESULTS], SHARDED])
 def test_partitions_were_added(rig: KafkaRig, monkeypatch: pytest.MonkeyPatch, topics: list[Topic]) -> None:
     """Once a partition count changed, writers and sessions stop and name both counts (KOPS-4)."""
@@ -138,6 +168,7 @@ def test_read_on_after_restart(rig: KafkaRig) -> None:
     successor = rig.log.session("s1")
     settle(rig.log, successor)
     serve(successor)
+    assert committed(successor, sources) == dict.fromkeys(sources, 10)
     rig.log.writer().append([message(Topic.RESULTS, "new", 2)])
     assert values(take(successor, 1)) == ["new"]
 
@@ -146,6 +177,11 @@ class _Seeing:
     def __init__(self, producer: Any) -> None:
         self._producer = producer
         self.metadata: Any = None
+        self.begun = 0
+
+    def begin_transaction(self) -> None:
+        self.begun += 1
+        self._producer.begin_transaction()
 
     def send_offsets_to_transaction(self, offsets: Any, metadata: Any, timeout: float) -> None:
         self.metadata = metadata

@@ -1,6 +1,7 @@
 """Restarts, hand-overs and zombies on the log in memory: state and position come from the log alone."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,8 +16,8 @@ from remit.errors import FencedError, StepAbortedError
 from remit.events.envelope import message
 from remit.events.inputs import Contract
 from remit.events.transitions import Transition
-from remit.log.protocols import Partition
-from remit.topics import INPUTS, Topic
+from remit.log.protocols import Message, Partition
+from remit.topics import INPUTS, Topic, partition_of
 from supervisor.service import Supervisor
 from supervisor.shard import Shards
 from supervisor.state import Workflow
@@ -150,13 +151,16 @@ def test_only_the_dead_worker_s_task_is_dispatched_again(world: World) -> None:
     world.forward(29)
     world.restart()
     world.settle()
+    taken_over = world.clock()
     for _ in range(2):
         world.forward(16)
         for worker_id in ("w1", "w2", "w3"):
             world.renew(offers[worker_id])
             world.alive(worker_id)
         world.settle()
-    assert [each.task_id for each in world.history() if each.kind.value == "lease_expired"] == [offers["w0"].task_id]
+    (expired,) = (each for each in world.history() if each.kind.value == "lease_expired")
+    assert expired.task_id == offers["w0"].task_id
+    assert timedelta(seconds=30) <= expired.decided_at - taken_over < timedelta(seconds=40)
     world.forward(31)
     for worker_id in ("w1", "w2", "w3"):
         world.renew(offers[worker_id])
@@ -209,6 +213,24 @@ def test_nothing_is_read_again_after_a_restart(world: World) -> None:
     world.restart()
     world.settle()
     assert (world.counts()["decided_before"], world.counts()["position_alarm"], world._size()) == (0, 0, before)
+
+
+def test_an_aborted_tail_shows_in_no_state(world: World) -> None:
+    """KTXN-5: a takeover ends on a marker, on five aborted transitions and on empty shards, and shows none of them."""
+    world.submit(two_tasks())
+    world.settle()
+    state = world.state()
+    session: Any = world.supervisor._session
+    last = world.history()[-1]
+    for number in range(world.log.partitions):
+        forged = [message(replace(last, sequence=last.sequence + each), Topic.TRANSITIONS) for each in range(1, 6)]
+        offsets = {Partition(Topic.CONTRACTS, number): session.position(Partition(Topic.CONTRACTS, number))}
+        aborted = [Message(each.topic, each.key, each.value, number) for each in forged]
+        session.prepare(aborted, offsets).abort()
+        world.restart()
+        world.settle()
+        session = world.supervisor._session
+    assert (world.shards.state(("default", "w1")), world.counts()["position_alarm"]) == (state, 0)
 
 
 def test_an_offset_set_back_repeats_nothing(world: World) -> None:
@@ -280,7 +302,7 @@ def freeze_before_commit(supervisor: Supervisor, *, opened: bool) -> Callable[[]
 
 @pytest.mark.parametrize("opened", [False, True])
 def test_a_zombie_s_step_is_never_seen(world: World, opened: bool) -> None:
-    """KTXN-1, STATE-3: S1 freezes over a result, S2 takes over and accepts it, S1 resumes: one accept, S1 refused."""
+    """KTXN-1, STATE-3: S1 freezes over a result, S2 accepts and dispatches, S1 resumes: S2's work alone is there."""
     world.worker()
     world.submit(two_tasks())
     world.settle()
@@ -296,12 +318,21 @@ def test_a_zombie_s_step_is_never_seen(world: World, opened: bool) -> None:
         world.log.expire_transaction("s1")
     world.supervisor = world.another("s2")
     world.settle()
+    world.alive()
+    world.settle()
+    assert world.kinds()[-2:] == ["result_accepted", "dispatched"]
+    alone = folded(world).states
     with pytest.raises(Exception, match=r"ended by another|changed hands|lost its membership"):
         resume()
     for _ in range(6):
         zombie.turn(0)
         world.supervisor.turn(0)
     world.others.append(zombie)
+    assert folded(world).states == alone
+    home = partition_of(b"default/w1", world.log.partitions)
+    owner = next(each for each in (zombie, world.supervisor) if home in each._session.shards)
+    assert owner.shards is not None
+    assert owner.shards.state(("default", "w1")) == world.state()
     assert world.kinds().count("result_accepted") == 1
     assert [each.sequence for each in world.history()] == list(range(1, len(world.history()) + 1))
     owned = (zombie._session.shards, world.supervisor._session.shards)
