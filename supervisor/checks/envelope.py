@@ -1,7 +1,8 @@
 """A result against the offer it answers: hashes, inputs, what a completed one must have, versions asked for. Pure."""
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+import msgspec
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from remit.contract.normal import Workflow as Contract
 from remit.contract.normal import task_hash
@@ -13,6 +14,8 @@ from remit.result.classify import allowed
 from ..limits import plausible
 from ..state import Attempt
 
+MAX_RESULT_BYTES = 768 * 1024
+"""As JSON. A transition embeds the result and must fit into a record of 2 MiB; our own workers keep to less."""
 VERSIONED = ("language", "framework")
 
 
@@ -32,6 +35,14 @@ def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[
     if body.status is ResultStatus.COMPLETED and not body.evidence and contract.checks_of(task_id):
         faults.append("evidence is missing: a completed result must bring some")
     return faults
+
+
+def size_fault(body: ResultBody) -> str | None:
+    """That the result is too large to be embedded in a transition, with size and limit."""
+    size = len(msgspec.json.encode(body))
+    if size <= MAX_RESULT_BYTES:
+        return None
+    return f"the result has {size} bytes, at most {MAX_RESULT_BYTES}: hand over long outputs and evidence as artefacts"
 
 
 def artefacts(body: ResultBody) -> list[ArtefactRef]:
@@ -90,5 +101,5 @@ def version_fits(found: str, wanted: str) -> bool:
     specifier = wanted if wanted[0] in "<>=!~" else f"=={wanted}.*"
     try:
         return SpecifierSet(specifier).contains(Version(found), prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
+    except ValueError:  # no specifier, no version, or a number in one that is too long to read
         return False

@@ -7,7 +7,7 @@ from remit.events.base import Usage
 from remit.events.inputs import ErrorClass, Question, Result, ResultBody, ResultStatus
 from remit.events.transitions import InspectionRequest, Note, TransitionKind
 
-from ..checks.envelope import envelope_faults, foreign_parts, stale_parts
+from ..checks.envelope import envelope_faults, foreign_parts, size_fault, stale_parts
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
 from ..checks.secrets import secret_rules
@@ -72,6 +72,11 @@ def _current(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
 
 
 def _read(unit: Unit, event: Result, task: Task, attempt: Attempt, body: ResultBody) -> None:
+    if (too_large := size_fault(body)) is not None:
+        bare = ResultBody(status=body.status, error_class=body.error_class, usage=body.usage)
+        failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
+        end_attempt(unit, task, bare, failure, (too_large,), kind=TransitionKind.RESULT_REFUSED)
+        return
     contract = unit.workflow.contract
     outputs = _outputs(contract.tasks[task.task_id], attempt, body)
     faults = [*envelope_faults(contract, task.task_id, body), *outputs.faults]

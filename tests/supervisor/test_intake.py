@@ -1,5 +1,6 @@
 """Records as they come: unreadable, misplaced, foreign, unknown, too large. None stops a shard or another workflow."""
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from remit.ids import is_id
 from remit.log.outgoing import size_of
 from remit.topics import INPUTS, MAX_MESSAGE_BYTES, Topic, partition_of
 from supervisor import intake, step
+from supervisor.checks import envelope
 from supervisor.decide import decided as decided_well
 from supervisor.outbox import outbox as tell
 from tests.supervisor.world import World, completed, evidence, two_tasks
@@ -89,7 +91,7 @@ def test_a_bad_record_that_is_last_stays_decided_after_a_takeover(world: World, 
 
 
 def test_a_record_in_the_wrong_partition_is_a_dead_letter(world: World) -> None:
-    """A key that hashes to another partition is misplaced: it is not decided where it lies."""
+    """KOPS-4: a key that hashes to another partition is misplaced: it is not decided where it lies."""
     right = partition_of(b"default/w1", world.log.partitions)
     world.raw(Topic.DECISIONS, encode_decision(world), partition=1 - right)
     world.settle()
@@ -237,8 +239,35 @@ def test_even_a_quarantine_that_fails_stops_nobody_else(world: World, monkeypatc
     assert world.workflow("w1").stop_reason == "cancelled"
 
 
-def test_a_result_whose_transition_would_be_too_large_freezes_one_workflow(world: World) -> None:
-    """A record near the size limit must not break the step that embeds it: the shard goes on."""
+def test_a_result_with_too_much_evidence_is_refused_by_its_size(world: World) -> None:
+    """KOPS-5: 200 records that no transition could embed refuse the result, with size and limit; the others go on."""
+    world.worker(slots=2)
+    world.submit(two_tasks())
+    world.submit(two_tasks(workflow_id="w2"), "w2")
+    world.settle()
+    offer, other = sorted(world.sent(), key=lambda each: each.workflow_id)
+    world.claim(offer)
+    world.settle()
+    check = {"id": "works", "kind": "command", "command": "suite"}
+    much = tuple(evidence(offer, world, check, note="x" * 8000) for _ in range(200))
+    world.result(offer, completed(offer, world, evidence=much))
+    world.settle()
+    refused = world.history()[-1] if world.kinds()[-1] == "result_refused" else world.history()[-2]
+    assert (refused.kind.value, refused.ending and refused.ending.recovery.value) == ("result_refused", "retry")
+    assert refused.ending is not None
+    (fault,) = refused.ending.faults
+    assert re.fullmatch(r"the result has \d+ bytes, at most 786432: hand over .* as artefacts", fault)
+    assert refused.settlement is not None
+    assert refused.settlement.usage.tokens_in == 1000
+    world.run(other)
+    assert "result_accepted" in world.kinds("w2")
+
+
+def test_a_result_whose_transition_would_be_too_large_freezes_one_workflow(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record near the size limit, were it let through, must not break the step that embeds it: the shard goes on."""
+    monkeypatch.setattr(envelope, "MAX_RESULT_BYTES", 2 * MAX_MESSAGE_BYTES)
     world.worker()
     world.submit(two_tasks())
     world.settle()
