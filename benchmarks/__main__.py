@@ -12,11 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks import logic, machine, pipeline, replay, table
+from benchmarks import growth, logic, machine, pipeline, replay, table
 from remit import broker
 
 Figures = dict[str, Any]
-PARTS = ("logic", "replay", "projection", "pipeline")
+PARTS = ("logic", "replay", "projection", "pipeline", "supervisors", "growth")
 
 
 def main() -> None:
@@ -81,11 +81,22 @@ def _pipeline(scale: float, rounds: int, home: Path) -> dict[str, Figures]:
     return {"pipeline": measured["queued"], "pipeline_16": measured["sixteen"], "solo": measured["solo"]}
 
 
+def _supervisors(scale: float, rounds: int, home: Path) -> dict[str, Figures]:
+    return {"supervisors": pipeline.supervisors(broker.up(home).bootstrap, _at_least(32, 1000 * scale), rounds)}
+
+
+def _growth(scale: float, _: int, home: Path) -> dict[str, Figures]:
+    sizes = [_at_least(20, workflows * scale) for workflows in (1_000, 10_000, 100_000)]
+    return {"growth": growth.measure(broker.up(home).bootstrap, sizes)}
+
+
 MEASURES: dict[str, Callable[[float, int, Path], dict[str, Figures]]] = {
     "logic": _logic,
     "replay": _replay,
     "projection": _projection,
     "pipeline": _pipeline,
+    "supervisors": _supervisors,
+    "growth": _growth,
 }
 
 

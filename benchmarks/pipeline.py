@@ -44,6 +44,19 @@ def measure(bootstrap: str, loads: Loads, rounds: int = 2) -> dict[str, Any]:
     return {"loads": loads._asdict(), **{kind: _compared(found, kind) for kind in Runs._fields}}
 
 
+def supervisors(bootstrap: str, workflows: int, rounds: int = 2) -> dict[str, Any]:
+    """Workflows/s with 1, 2 and 4 supervisors, all queued at once."""
+    found: dict[int, list[float]] = {1: [], 2: [], 4: []}
+    for _ in range(rounds):
+        for number, rates in found.items():
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                sides.product(bootstrap, Path(folder), supervisors=number) as drive,
+            ):
+                rates.append(round(drive(workflows, workflows).rate, 1))
+    return {"workflows_per_s": {number: statistics.median(rates) for number, rates in found.items()}, "rounds": found}
+
+
 def one_round(side: Side, loads: Loads) -> Runs:
     """All three loads on one side, whose processes live just as long."""
     with tempfile.TemporaryDirectory() as folder, side(Path(folder)) as drive:

@@ -1,6 +1,7 @@
 """The table that a run ends with, and the file it leaves. Pure but for that file."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,31 @@ def ratios(found: dict[str, dict[str, Any]]) -> dict[str, float]:
 def lines(found: dict[str, dict[str, Any]]) -> list[str]:
     """One line per ratio: product, floor, ratio, reach, and whether it is reached."""
     head = f"{'ratio':<12} {'product':>11} {'floor':>11} {'unit':<14} {'ratio':>6} {'reach':>6}  reached"
-    return [head, *(_line(key, found[key], reach) for key, reach in REACHES.items() if key in found)]
+    ratios_ = [_line(key, found[key], reach) for key, reach in REACHES.items() if key in found]
+    return [*([head] if ratios_ else []), *ratios_, *_also(found)]
+
+
+def _also(found: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """What has no floor: by the number of supervisors, and of workflows."""
+    if "supervisors" in found:
+        rates = found["supervisors"]["workflows_per_s"]
+        yield "supervisors  " + ", ".join(f"{number}: {rate:,.1f} workflows/s" for number, rate in rates.items())
+    if "growth" in found:
+        yield from _growth(found["growth"])
+
+
+def _growth(grown: dict[str, Any]) -> Iterator[str]:
+    events, size = grown["transitions_per_workflow"], grown["transition_bytes_per_workflow"]
+    yield f"growth       {events} transitions of {size:,} bytes per workflow"
+    for workflows, ms in grown["processor_ms_per_workflow"].items():
+        yield f"             {workflows:>9,} workflows: {ms} ms of processor time each, in memory"
+    for kind in ("open", "closed"):
+        for workflows, one in grown[kind].items():
+            restart, memory = one["restart_s"], one["memory_bytes_per_workflow"]
+            yield (
+                f"             {workflows:>9,} {kind:<6} workflows: {memory:,} bytes of memory each; first decision"
+                f" {restart['from_checkpoints']} s after a start, without checkpoints {restart['from_zero']} s"
+            )
 
 
 def _line(key: str, one: dict[str, Any], reach: float) -> str:
