@@ -21,7 +21,7 @@ from benchmarks.processes import ROOT, Processes
 from remit.artefacts import ArtefactStore
 from remit.cli.embedded import furnish
 from remit.log.kafka.log import KafkaLog
-from remit.log.protocols import Partition, Recorded
+from remit.log.protocols import Message, Partition, Recorded
 from remit.settings import Settings, load
 from remit.topics import Topic
 
@@ -31,16 +31,22 @@ STUCK_S = 900.0
 
 def measure(bootstrap: str, sizes: list[int]) -> dict[str, Any]:
     """Figures by the number of workflows: of open ones, of closed ones, of all."""
-    history = next(histories.renamed())
+    every: list[Message] = []
+    logic.product(_SAMPLE, every)
     found = {name: {size: _grown(bootstrap, size, upto) for size in sizes} for name, upto in _KINDS.items()}
     return {
-        "transitions_per_workflow": len(history),
-        "transition_bytes_per_workflow": sum(len(each.key) + len(each.value) for each in history),
+        "events_per_workflow": len(every) / _SAMPLE,
+        "bytes_per_workflow": sum(map(_size, every)) // _SAMPLE,
         "processor_ms_per_workflow": {size: round(logic.product(size) / size * 1000, 2) for size in sizes[:2]},
         **found,
     }
 
 
+def _size(message: Message) -> int:
+    return len(message.key) + len(message.value) + sum(len(name) + len(value) for name, value in message.headers)
+
+
+_SAMPLE = 50
 _KINDS = {"open": OPEN, "closed": None}
 
 

@@ -16,8 +16,7 @@ APPEND = 5000
 
 def renamed() -> Iterator[list[Message]]:
     """One workflow's transitions after another's; `w0000001` becomes `x0000001`, and so on."""
-    models: list[Message] = []
-    logic.product(MODELS, models)
+    models = _models()
     by_key: dict[bytes, list[Message]] = {}
     for each in models:
         by_key.setdefault(each.key, []).append(each)
@@ -26,6 +25,12 @@ def renamed() -> Iterator[list[Message]]:
             old = key.partition(b"/")[2]
             new = b"x%07d" % (number * MODELS + int(old[1:]))
             yield [Message(each.topic, each.key.replace(old, new), each.value.replace(old, new)) for each in history]
+
+
+def _models() -> list[Message]:
+    every: list[Message] = []
+    logic.product(MODELS, every)
+    return [each for each in every if each.topic == Topic.TRANSITIONS]
 
 
 def append(log: KafkaLog, messages: Iterator[Message]) -> int:
@@ -40,8 +45,7 @@ def append(log: KafkaLog, messages: Iterator[Message]) -> int:
 
 def append_inputs(log: KafkaLog) -> None:
     """Lay down as many inputs as the histories name as their causes: they were decided, so nobody reads them."""
-    models: list[Message] = []
-    logic.product(MODELS, models)
+    models = _models()
     ends: Counter[tuple[str, int]] = Counter()
     for each in models:
         event = decode(Topic.TRANSITIONS, each.value)

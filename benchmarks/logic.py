@@ -85,8 +85,8 @@ def _answers(topic: str, event: plain.Event, written: bytes, *, full: bool) -> I
         yield "inspections", plain.encode("inspections", plain.inspection_of(event, 0))
 
 
-def product(workflows: int, transitions: list[Message] | None = None) -> float:
-    """Seconds of processor time for so many workflows; what was written to `transitions` is added there."""
+def product(workflows: int, every: list[Message] | None = None) -> float:
+    """Seconds of processor time for so many workflows; all that anyone wrote for them is added to `every`."""
     with tempfile.TemporaryDirectory() as folder:
         log = LoopLog()
         writer = log.writer()
@@ -96,7 +96,7 @@ def product(workflows: int, transitions: list[Message] | None = None) -> float:
         # Time stands still: on a slow machine leases would end, and something else would be measured.
         supervisor = Supervisor(log, "s1", ArtefactStore(folder), lambda: log.loop.now)
         try:
-            return _run(supervisor, log.loop, worker, waiting, transitions)
+            return _run(supervisor, log.loop, worker, waiting, every)
         finally:
             supervisor.close()
 
@@ -106,26 +106,27 @@ def _run(
     loop: "Loop",
     worker: workload.InstantWorker,
     waiting: Sequence[Message],
-    transitions: list[Message] | None,
+    every: list[Message] | None,
 ) -> float:
     workflows = len(waiting)
     while not loop.serving:
         supervisor.turn(0.0)
     supervisor._inspector = InstantInspector(loop)  # type: ignore[assignment]  # noqa: SLF001 - looking is no logic
     submitted = iter(waiting)
+    loop.laid = every
     loop.arrive(islice(submitted, IN_FLIGHT))
     gc.collect()
     begun, accepted = time.process_time(), 0
     while accepted < workflows:
         supervisor.turn(0.0)
         written, loop.written = loop.written, []
+        if every is not None:
+            every += written
         if not written and not loop.arrived:
             raise RuntimeError(f"the loop came to rest with {accepted} of {workflows} workflows accepted")
         for each in written:
             if each.topic == Topic.TRANSITIONS:
                 accepted += _is_accepted(each)
-                if transitions is not None:
-                    transitions.append(each)
                 loop.arrive(islice(submitted, _is_accepted(each)))
             elif isinstance(offer := decode(each.topic, each.value), Dispatch):
                 loop.arrive((worker.claim(offer), worker.result(offer)))
@@ -167,6 +168,7 @@ class Loop:
         self.now = datetime.now(UTC)
         self.arrived: deque[Recorded] = deque()
         self.written: list[Message] = []
+        self.laid: list[Message] | None = None
 
     @property
     def epoch(self) -> int:
@@ -179,6 +181,8 @@ class Loop:
     def arrive(self, messages: Iterable[Message]) -> None:
         """Queue records as if they were read from the log."""
         for each in messages:
+            if self.laid is not None:
+                self.laid.append(each)
             place = placed(each, self._partitions)
             offset = self._offsets[place]
             self._offsets[place] += 1

@@ -37,8 +37,8 @@ def _also(found: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def _growth(grown: dict[str, Any]) -> Iterator[str]:
-    events, size = grown["transitions_per_workflow"], grown["transition_bytes_per_workflow"]
-    yield f"growth       {events} transitions of {size:,} bytes per workflow"
+    events, size = grown["events_per_workflow"], grown["bytes_per_workflow"]
+    yield f"growth       {events:.1f} events, {size:,} bytes with keys and headers, per workflow of four tasks"
     for workflows, ms in grown["processor_ms_per_workflow"].items():
         yield f"             {workflows:>9,} workflows: {ms} ms of processor time each, in memory"
     for kind in ("open", "closed"):
