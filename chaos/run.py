@@ -13,7 +13,7 @@ from remit.errors import LogError
 from remit.log.kafka.log import KafkaLog
 from remit.settings import BOOTSTRAP_VARIABLE, load
 
-from . import talk, views
+from . import restarts, talk, views
 from .actors import Actor
 from .clients import Clients
 from .ground import Ground
@@ -189,6 +189,7 @@ class Run:
         found = self.outcome.violations
         for name, check in CHECKS.items():
             found[name] = check(history, self._clients.submitted)
+        found["restart from checkpoints = from zero"] = restarts.agree(self._log, self.outcome.figures)
         found["views hold all transitions"] = views.catch_up(self._home, history)
         self._actors["projector"].close()
         found["views = rebuild"] = views.rebuilt(self._home, self._env)

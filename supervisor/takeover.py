@@ -31,14 +31,14 @@ class MovedError(Exception):
     """The shards changed hands meanwhile: begin again. Never leaves the service."""
 
 
-def take_over(source: Log, session: Session, clock: Callable[[], datetime]) -> Shards:
+def take_over(source: Log, session: Session, clock: Callable[[], datetime], *, from_checkpoints: bool = True) -> Shards:
     """The folded state of all shards that the session owns, which then consumes their inputs."""
     epoch, owned = session.epoch, sorted(session.shards)
     every = [Partition(topic, shard) for topic in SHARDED for shard in owned]
     committed = _insist(session, epoch, lambda: session.committed(every))
     history = [Partition(Topic.TRANSITIONS, shard) for shard in owned]
     pins = _insist(session, epoch, lambda: session.ends(history))
-    saved = _saved(source, session, epoch, pins)
+    saved = _saved(source, session, epoch, pins) if from_checkpoints else []
     shards = _folded(source, session, epoch, pins, saved)
     if in_doubt(shards, saved):
         log.error("ALARM checkpoints and transitions don't agree: history is read from its start")
