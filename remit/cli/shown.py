@@ -118,8 +118,9 @@ def _outstanding(folded: Folded, workflow: "Workflow") -> list[Document]:
 
 
 def _requirements(workflow: "Workflow") -> list[Document]:
-    held = role("supervisor.decide.acceptance").requirement_held
-    found = [held(workflow, each) for each in workflow.contract.requirements]
+    acceptance = role("supervisor.decide.acceptance")
+    asked = {each.id: each.checks for each in workflow.contract.requirements}
+    found = [acceptance.requirement_held(workflow, each) for each in workflow.contract.requirements]
     return [
         {
             "id": each.requirement_id,
@@ -127,6 +128,7 @@ def _requirements(workflow: "Workflow") -> list[Document]:
             "mandatory": each.mandatory,
             "held": each.held,
             "checks": list(each.checks),
+            "standing": [acceptance.standing(workflow, check)._asdict() for check in asked[each.requirement_id]],
         }
         for each in found
     ]

@@ -88,6 +88,15 @@ def _requirements(shown: Document) -> None:
         ("held" if each["held"] else "not held", each["text"], few(each["checks"])) for each in shown["requirements"]
     ]
     print_table(("requirement", "text", "checks"), rows)
+    unmet = [check for each in shown["requirements"] for check in each["standing"] if not check["held"]]
+    if unmet:
+        say()
+        print_table(("check not held", "made on", "must hold at"), [_unmet(each) for each in unmet])
+
+
+def _unmet(check: Document) -> tuple[str, str, str]:
+    """Whole revisions: a short one would not say which."""
+    return (check["check_id"], few(check["made_on"]) or "nothing", few(check["must_hold_at"]) or "any subject")
 
 
 def _evidence(shown: Document) -> None:

@@ -1,5 +1,7 @@
 """What a workflow comes to after each step: accepted, stopped, or still under way. Acceptance is judged first. Pure."""
 
+from typing import NamedTuple
+
 from remit.contract.normal import Check, Requirement
 from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
@@ -79,11 +81,28 @@ def _unheld(workflow: Workflow, wanting: set[str]) -> dict[str, list[str]]:
 
 
 def _shortfall(workflow: Workflow, requirement: Requirement, check: Check) -> str:
+    now = standing(workflow, check)
+    on, needs = ", ".join(now.made_on) or "nothing", ", ".join(now.must_hold_at) or "any subject"
+    return f"{requirement.id}/{check.id}: made on {on}, must hold at {needs}"
+
+
+class Standing(NamedTuple):
+    """A check: the revisions or digests that its evidence speaks of, and those at which it must hold (none: any)."""
+
+    check_id: str
+    holds_at: str
+    made_on: tuple[str, ...]
+    must_hold_at: tuple[str, ...]
+    held: bool
+
+
+def standing(workflow: Workflow, check: Check) -> Standing:
+    """Where a check stands now."""
     task = workflow.tasks[check.task]
     made = {_name(each.subject or task.subject) for each in task.evidence if check.id in each.checks}
     wanted = dataflow.expected_subject(workflow, check.task, check.holds_at) or ()
-    on, needs = ", ".join(sorted(made)) or "nothing", ", ".join(map(_name, wanted)) or "any subject"
-    return f"{requirement.id}/{check.id}: made on {on}, must hold at {needs}"
+    names = tuple(map(_name, wanted))
+    return Standing(check.id, check.holds_at.value, tuple(sorted(made)), names, _check_held(workflow, check))
 
 
 def _name(subject: Subject | None) -> str:

@@ -46,6 +46,17 @@ def test_show_names_what_each_task_waits_for(terminal: Terminal) -> None:
     assert terminal.json("show", "w1")["tasks"][0]["waits_for"] == "worker w1"
 
 
+def test_show_lists_each_check_with_what_it_was_made_on_and_where_it_must_hold(terminal: Terminal) -> None:
+    """VALID-8: in JSON for every requirement; in text for what does not hold yet."""
+    started(terminal)
+    (requirement,) = terminal.json("show", "w1")["requirements"]
+    assert requirement["standing"] == [
+        {"check_id": "works", "holds_at": "none", "made_on": [], "must_hold_at": [], "held": False}
+    ]
+    assert terminal.run("show", "w1") == 0
+    assert "check not held  made on  must hold at\nworks           nothing  any subject" in terminal.out
+
+
 def test_next_permitted_actions_follow_the_state(terminal: Terminal) -> None:
     """Dispatch, claim, submit, then nothing once it has ended; cancel belongs to the owner while it is open."""
     world = started(terminal)
