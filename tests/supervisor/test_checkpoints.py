@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid5
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from remit.codec import decode
 from remit.errors import LogError
 from remit.events.envelope import message
 from remit.events.service import Checkpoint, CheckpointKind
-from remit.events.transitions import Writer
+from remit.events.transitions import TransitionKind, WorkflowStatus, Writer
 from remit.log.protocols import Message
 from remit.topics import Topic, partition_of, shard_key, workflow_key
 from supervisor import checkpoint, checkpointer
@@ -284,6 +285,57 @@ def test_a_pass_that_was_torn_leaves_the_old_marker(saved: World, monkeypatch: p
     saved.alive(slots=9)
     saved.settle()
     check_equivalent(saved)
+
+
+LONG, CLOSED = 60_000, 2_000
+
+
+def _lengthen(world: World, workflow_id: str) -> None:
+    """Give the workflow notes until it has so many transitions, as if it had been resubmitted again and again."""
+    last = world.history(workflow_id)[-1]
+    assert last.kind is TransitionKind.DUPLICATE
+    number = replace(last, event_id=uuid5(last.event_id, "0"))
+    notes = (replace(number, sequence=sequence) for sequence in range(last.sequence + 1, LONG + 1))
+    world.writer.append([message(each, Topic.TRANSITIONS) for each in notes])
+
+
+def _multiply(world: World) -> None:
+    """Write the finished workflow's history again under so many other ids of the same length."""
+    history = world.read(Topic.TRANSITIONS)
+    for number in range(CLOSED):
+        other = b"%04d" % number
+        copies = [(each.key or b"", each.value or b"") for each in history]
+        renamed = [(key.replace(b"w001", other), value.replace(b"w001", other)) for key, value in copies]
+        world.writer.append([Message(Topic.TRANSITIONS, key, value) for key, value in renamed])
+
+
+def test_a_long_history_costs_a_restart_only_its_tail(world: World) -> None:
+    """FLOW-3: 60,000 transitions of one workflow, 2,000 closed ones beside it: restart, stop, rebuild, same state.
+
+    That a restart stays within its figure is counted in transitions that are read, not in seconds.
+    """
+    world.worker()
+    world.submit(two_tasks(workflow_id="w001"), "w001")
+    world.settle()
+    for _ in range(2):
+        world.run(world.offer())
+    _multiply(world)
+    for _ in range(2):
+        world.submit(two_tasks(workflow_id="long"), "long")
+        world.settle()
+    _lengthen(world, "long")
+    world.restart()
+    world.settle()
+    assert len(world.shards.states) == CLOSED + 2
+    save(world)
+    again(world)
+    assert world.counts()["folded"] == 0
+    world.cancel("long")
+    world.settle()
+    world.restart()
+    world.settle()
+    assert world.counts()["folded"] < 10
+    assert world.history("long")[-1].workflow_status is WorkflowStatus.STOPPED
 
 
 def test_checkpoints_come_by_themselves_and_only_after_a_change(world: World) -> None:
