@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from remit.codec import decode
 from remit.errors import FencedError, LogError, TopologyError
+from remit.events.envelope import message as envelope_message
+from remit.events.envelope import new_event
+from remit.events.inputs import Contract, ContractKind
 from remit.log.catch_up import replay
 from remit.log.kafka import cluster, transactions
 from remit.log.kafka import session as kafka_session
@@ -117,10 +122,11 @@ def test_one_transaction_over_all_shards(rig: KafkaRig, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("topics", [[Topic.RESULTS], SHARDED])
 def test_partitions_were_added(rig: KafkaRig, monkeypatch: pytest.MonkeyPatch, topics: list[Topic]) -> None:
-    """Once a partition count changed, writers and sessions stop and name both counts (KOPS-4)."""
+    """Once a partition count changed, writers, sessions and readers stop and name both counts (KOPS-4)."""
     monkeypatch.setattr(cluster, "RECHECK_S", 0.0)
     rig.log._cluster._connection["topic.metadata.refresh.interval.ms"] = 500
-    writer, session = rig.log.writer(), rig.log.session("s1")
+    writer, session, reader = rig.log.writer(), rig.log.session("s1"), rig.log.reader()
+    reader.assign({RESULTS: 0})
     settle(rig.log, session)
     serve(session)
     _raise_partitions(rig, topics, 2 * PARTITIONS)
@@ -130,6 +136,8 @@ def test_partitions_were_added(rig: KafkaRig, monkeypatch: pytest.MonkeyPatch, t
         session.step([message(Topic.TRANSITIONS, "x")], {RESULTS: 0})
     with pytest.raises(TopologyError):
         take(session, 1)
+    with pytest.raises(TopologyError, match="results: 8 partitions found, agreed are 4"):
+        take(reader, 1)
     with pytest.raises(TopologyError):
         rig.log.session("s2")
 
@@ -171,6 +179,30 @@ def test_read_on_after_restart(rig: KafkaRig) -> None:
     assert committed(successor, sources) == dict.fromkeys(sources, 10)
     rig.log.writer().append([message(Topic.RESULTS, "new", 2)])
     assert values(take(successor, 1)) == ["new"]
+
+
+def test_an_old_event_is_appended_now(rig: KafkaRig) -> None:
+    """KOPS-2: what happened two years ago has the log's own time beside it, which retention counts from."""
+    long_ago = datetime.now(UTC) - timedelta(days=730)
+    event = new_event(
+        Contract,
+        tenant_id="t",
+        workflow_id="w",
+        producer="test",
+        clock_now=long_ago,
+        kind=ContractKind.SUBMITTED,
+        document="{}",
+        content_digest="",
+        submitter="user:ann",
+    )
+    (sent,) = rig.log.writer().append([envelope_message(event, Topic.CONTRACTS)])
+    reader = rig.log.reader()
+    reader.assign({sent.source: sent.offset})
+    (read,) = take(reader, 1)
+    assert read.appended_at == sent.appended_at > long_ago + timedelta(days=729)
+    found = decode(Topic.CONTRACTS, read.value)
+    assert isinstance(found, Contract)
+    assert found.occurred_at == long_ago
 
 
 class _Seeing:

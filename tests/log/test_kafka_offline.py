@@ -1,5 +1,8 @@
 """What the log on Kafka decides without a broker, and how it fails when there is none."""
 
+import ast
+import re
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -19,6 +22,7 @@ from remit.log.protocols import Partition
 from remit.topics import Topic
 from tests.log.rig import message
 
+ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:1"
 TOPICS = frozenset({"a", "b"})
 
@@ -28,6 +32,20 @@ def log(monkeypatch: pytest.MonkeyPatch) -> KafkaLog:
     """A log whose cluster isn't there."""
     monkeypatch.setattr(cluster, "ANSWER_S", 0.5)
     return KafkaLog(NOWHERE, "t.", 4)
+
+
+def test_every_consumer_is_made_with_these_settings() -> None:
+    """KOPS-8: whoever makes one starts from CONSUMER or MEMBER and lets nothing of them go."""
+    made = [
+        ast.unparse(call)
+        for path in ROOT.glob("remit/**/*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Consumer"
+    ]
+    assert len(made) >= 4
+    for each in made:
+        assert re.search(r"\b(CONSUMER|MEMBER) \|", each), each
+        assert "enable.auto" not in each
 
 
 def test_consumers_store_no_offsets() -> None:

@@ -1,11 +1,13 @@
 """Reads committed records from Kafka without a group. `KafkaLog.reader` makes it."""
 
 import contextlib
+import time
 from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer, KafkaException, Message
 
 from remit.errors import HistoryGapError, LogError
+from remit.log.kafka import cluster as shared
 from remit.log.kafka.cluster import Cluster, insist
 from remit.log.kafka.records import CONSUMER, drain, failure, positions_of, recorded, split
 from remit.log.protocols import Partition, Recorded
@@ -21,6 +23,7 @@ class KafkaReader:
         self._consumer = Consumer(cluster.client(CONSUMER | {"group.id": f"{cluster.prefix}readers"}))
         self._started: dict[Partition, int] = {}
         self._failed: LogError | None = None
+        self._looked_at = time.monotonic()
         self._closed = False
 
     def assign(self, positions: Mapping[Partition, int]) -> None:
@@ -36,7 +39,9 @@ class KafkaReader:
         """Up to `limit` records; an error is raised once the records before it were returned.
 
         A gap is raised until `assign`; any other error once, and the next poll reads on where this one stood.
+        TopologyError once the partition counts changed: what is read would no longer be all there is.
         """
+        self._look_again()
         if self._failed is not None:
             raise self._over(self._failed)
         records, failed = split(drain(self._consumer, limit, timeout))
@@ -65,6 +70,13 @@ class KafkaReader:
         if not self._closed:
             self._closed = True
             self._consumer.close()
+
+    def _look_again(self) -> None:
+        """At most now and then, whatever comes of it: a cluster that is gone must not hold up every poll."""
+        now = time.monotonic()
+        if now - self._looked_at >= shared.RECHECK_S:
+            self._looked_at = now
+            self._cluster.recheck()
 
     def _failure(self, failed: Message) -> LogError:
         try:
