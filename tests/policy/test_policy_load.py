@@ -89,7 +89,7 @@ def test_the_hash_is_over_the_exact_text() -> None:
     ],
 )  # fmt: skip
 def test_one_fault_one_line(path: str, value: Any, line: str, document: Document) -> None:
-    """Each broken rule of a policy has its line (LEASE-3: lease and renewal are both named)."""
+    """VALID-5: each broken rule, a misspelled limit too, has its line (LEASE-3: lease and renewal are both named)."""
     put(document, path, value)
     assert line in faults(document)
 

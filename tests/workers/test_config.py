@@ -32,7 +32,7 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_each_fault_is_named(tmp_path: Path, text: str, fault: str) -> None:
-    """CONF: the unknown key with the nearest known one, and each broken rule with its key."""
+    """VALID-5: the unknown key with the nearest known one, and each broken rule with its key."""
     with pytest.raises(SettingsError) as raised:
         load_config(config_file(tmp_path, GOOD + text))
     assert fault in str(raised.value)
