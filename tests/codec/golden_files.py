@@ -25,23 +25,24 @@ def path_of(entry: Registered) -> Path:
 
 def digest_of(event: msgspec.Struct, written: dict[str, Any]) -> str:
     """Digest over the fields that the writer knew, so that one which is added later does not change it."""
-    return digest(_as_text(_only(written, msgspec.to_builtins(event))))
+    return digest(as_text(only(written, msgspec.to_builtins(event))))
 
 
-def _only(written: Any, read: Any) -> Any:
+def only(written: Any, read: Any) -> Any:
+    """What was read, cut to the fields that were written."""
     if isinstance(written, dict):
-        return {name: _only(value, read[name]) for name, value in written.items()}
+        return {name: only(value, read[name]) for name, value in written.items()}
     if isinstance(written, list | tuple):
-        return [_only(*pair) for pair in zip(written, read, strict=True)]
+        return [only(*pair) for pair in zip(written, read, strict=True)]
     return read
 
 
-def _as_text(value: Any) -> Any:
+def as_text(value: Any) -> Any:
     """Numbers as text: RFC 8785 takes no integer beyond 53 bits."""
     if isinstance(value, dict):
-        return {name: _as_text(inner) for name, inner in value.items()}
+        return {name: as_text(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_text(inner) for inner in value]
+        return [as_text(inner) for inner in value]
     return value if value is None or isinstance(value, bool) else str(value)
 
 
