@@ -78,7 +78,7 @@ def actions(terminal: Terminal) -> list[tuple[str, str, str | None]]:
 
 
 def test_show_of_an_accepted_workflow(terminal: Terminal) -> None:
-    """Requirements held, evidence, cost, both fields of acceptance, and times in UTC and the display zone."""
+    """TIME-2 (both zones shown): Requirements held, evidence, cost, both fields of acceptance, and times in UTC and the display zone."""
     world = started(terminal)
     work(world)
     work(world)
@@ -93,6 +93,7 @@ def test_show_of_an_accepted_workflow(terminal: Terminal) -> None:
     assert terminal.run("show", "w1") == 0
     assert "submitted                 2026-03-01 12:00:00 UTC (13:00:00 CET)" in terminal.out
     assert "£4.0400 of £30" in terminal.out
+    assert "deadline                  2026-03-01 13:00:00 UTC (14:00:00 CET)" in terminal.out
 
 
 def test_a_deployment_that_is_pending_waits_for_a_person(terminal: Terminal) -> None:

@@ -50,7 +50,7 @@ def test_the_faults_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_judging_at_another_time(capsys: pytest.CaptureFixture[str]) -> None:
-    """The second article's deadline is its one fault after it, and none before."""
+    """TIME-2: by `--at`: the second article's deadline is its one fault after it, and none before."""
     path = str(HERE / "product-review-envelope.json")
     assert check(path, "--at", "2026-07-19T12:00:01Z") == 2
     assert capsys.readouterr().err == "CONTRACT_INVALID: deadline lies in the past\n"

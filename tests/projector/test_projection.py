@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
@@ -89,6 +90,8 @@ def test_one_batch_with_all_statuses(tmp_path: Path, size: int) -> None:
     project(log, tmp_path / "db.duckdb", size)
     assert ask(tmp_path / "db.duckdb", "SELECT status, sequence FROM tasks") == [("completed", 5)]
     assert ask(tmp_path / "db.duckdb", "SELECT count(*) FROM transitions") == [(5,)]
+    assert ask(tmp_path / "db.duckdb", "SELECT sum(cost_gbp) FROM costs") == [(Decimal("0.100000"),)]
+    assert ask_one(tmp_path / "db.duckdb", "FROM workflow_list")["spent_gbp"] == Decimal("0.100000")
     assert ask(tmp_path / "db.duckdb", "SELECT status FROM task_changes ORDER BY sequence") == [
         ("queued",),
         ("offered",),
