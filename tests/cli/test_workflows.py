@@ -78,7 +78,7 @@ def actions(terminal: Terminal) -> list[tuple[str, str, str | None]]:
 
 
 def test_show_of_an_accepted_workflow(terminal: Terminal) -> None:
-    """TIME-2 (both zones shown): Requirements held, evidence, cost, both fields of acceptance, and times in UTC and the display zone."""
+    """TIME-2: requirements held, evidence, cost, both acceptances, and times in UTC and the display zone."""
     world = started(terminal)
     work(world)
     work(world)

@@ -18,6 +18,7 @@ from remit.broker.record import record_path
 from remit.cli.entry import run
 from remit.doctor import Finding, Report, examine
 from remit.doctor.checks import reading
+from remit.doctor.probe_cluster import log_of, supervisors
 from remit.log.kafka.admin import TopicAdmin
 from remit.log.kafka.probe import Probe
 from remit.log.protocols import Partition
@@ -125,6 +126,20 @@ def test_lag_of_the_supervisors_is_found(settings: Settings, monkeypatch: pytest
     assert found(examined(settings), "lag") == []
 
 
+@pytest.mark.parametrize("tail", ["marker", "aborted", "only aborted", "empty"])
+def test_whatever_a_topic_ends_with_is_no_lag(settings: Settings, tail: str) -> None:
+    """KTXN-5: once all that can be read was read no lag is reported: markers and aborted records are none."""
+    if tail in {"marker", "aborted"}:
+        transaction(settings, "contracts", 5).commit_transaction(20)
+        commit(settings, "contracts", 5)
+    if tail in {"aborted", "only aborted"}:
+        transaction(settings, "contracts", 5).abort_transaction(20)
+    probe = Probe(settings)
+    read = supervisors(probe, log_of(probe, TopicAdmin(settings), settings))
+    assert reading.lag([read], datetime.now(UTC) + timedelta(hours=1)) == ()
+    assert [each.oldest for each in read.unread] == [None] * len(read.unread)
+
+
 def commit(settings: Settings, topic: str, offset: int) -> None:
     consumer = Consumer({"bootstrap.servers": settings.bootstrap, "group.id": f"{settings.topic_prefix}supervisors"})
     consumer.commit(offsets=[TopicPartition(settings.topic_prefix + topic, 2, offset)], asynchronous=False)
@@ -132,12 +147,18 @@ def commit(settings: Settings, topic: str, offset: int) -> None:
 
 
 def leave_a_marker(settings: Settings, topic: str) -> None:
+    transaction(settings, topic, 1).abort_transaction(20)
+
+
+def transaction(settings: Settings, topic: str, records: int) -> Producer:
+    """An open transaction with so many records, flushed."""
     producer = Producer({"bootstrap.servers": settings.bootstrap, "transactional.id": f"{settings.topic_prefix}marker"})
     producer.init_transactions(20)
     producer.begin_transaction()
-    producer.produce(settings.topic_prefix + topic, b"aborted", partition=2)
+    for _ in range(records):
+        producer.produce(settings.topic_prefix + topic, b"garbage", partition=2)
     producer.flush(20)
-    producer.abort_transaction(20)
+    return producer
 
 
 def test_lag_of_the_views_is_found(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

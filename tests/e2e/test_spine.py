@@ -72,6 +72,22 @@ def test_two_tasks_are_accepted_and_shown(served: Rig) -> None:
     assert served.show("spine-1")["version"] == shown["version"]
 
 
+def test_two_shells_at_once_make_one_workflow(served: Rig) -> None:
+    """STATE-5: both exit 0, one of them as a duplicate; each task is dispatched once."""
+    call = [str(REMIT), "submit", "workflow.yaml", "--json"]
+    shells = [subprocess.Popen(call, env=served.env, cwd=served.home, stdout=subprocess.PIPE) for _ in range(2)]
+    answers = [json.loads(shell.communicate(timeout=60)[0]) for shell in shells]
+    assert [shell.returncode for shell in shells] == [0, 0]
+    assert sorted(each["outcome"] for each in answers) == ["accepted", "duplicate"]
+    served.await_kind("spine-1", "workflow_accepted")
+    kinds = [(each.kind.value, each.task_id) for each in served.history("spine-1")]
+    assert [each for each in kinds if each[0] in {"contract_accepted", "dispatched"}] == [
+        ("contract_accepted", None),
+        ("dispatched", "first"),
+        ("dispatched", "second"),
+    ]
+
+
 def test_a_reader_that_goes_away_is_no_error(served: Rig) -> None:
     """CLI-1: `remit history W | head -1` ends quietly."""
     served.run("submit", "workflow.yaml", "--wait")
