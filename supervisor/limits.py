@@ -1,6 +1,6 @@
 """Budget arithmetic: what is left, what an offer reserves, what an attempt costs. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -106,12 +106,23 @@ def available(workflow: Workflow) -> Amounts:
 
 def blockers(workflow: Workflow, task_id: str) -> tuple[StopReason, ...]:
     """The kinds of budget that keep the task from being offered now, in the order of the stop reasons."""
-    want = wanted(workflow, task_id)
-    free = available(workflow)
-    lacking = set(exhausted(want)) | {
-        reason for reason, name in EXHAUSTED if not _at_most(getattr(want, name), getattr(free, name))
-    }
-    return tuple(reason for reason, _ in EXHAUSTED if reason in lacking)
+    known = _blockers(workflow)
+    if task_id not in known:
+        known[task_id] = tuple(_lacking(wanted(workflow, task_id), available(workflow)))
+    return known[task_id]
+
+
+@once
+def _blockers(_: Workflow) -> dict[str, tuple[StopReason, ...]]:
+    """By task; filled as it is asked for."""
+    return {}
+
+
+def _lacking(want: Amounts, free: Amounts) -> Iterator[StopReason]:
+    for reason, name in EXHAUSTED:
+        need = getattr(want, name)
+        if (need is not None and need <= 0) or not _at_most(need, getattr(free, name)):
+            yield reason
 
 
 def open_attempts(workflow: Workflow) -> list[Attempt]:
@@ -137,11 +148,6 @@ def fits(wanted: Amounts, available: Amounts) -> bool:
     return all(
         _at_most(getattr(wanted, name), getattr(available, name)) for name in ("cost_gbp", "tokens", "tool_calls")
     )
-
-
-def exhausted(left: Amounts) -> tuple[StopReason, ...]:
-    """The kinds of which nothing is left, in the order of the stop reasons."""
-    return tuple(reason for reason, name in EXHAUSTED if (value := getattr(left, name)) is not None and value <= 0)
 
 
 def settle(attempt: Attempt, usage: Usage | None, *, held_until: datetime | None = None) -> Settlement:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from remit.contract.normal import EvidenceKind
 
 from . import dataflow, limits
-from .state import Queued, Task, Workflow
+from .state import Queued, Task, Workflow, phases
 
 Key = tuple[str, str]
 
@@ -51,7 +51,7 @@ class QueuedTasks:
         self.wanted: Counter[Wants] = Counter()  # lines of all tenants
         self.workflows: dict[Key, Workflow] = {}
         self.order: list[tuple[int, str]] = []  # tenants that wait, first the one whose last turn is longest ago
-        self._ready: dict[Key, tuple[Ready, ...]] = {}
+        self._ready: dict[Key, dict[str, Ready]] = {}
         self._turns: dict[str, int] = {}
         self._turn = 0
         for each in workflows:
@@ -73,16 +73,16 @@ class QueuedTasks:
 
     def put(self, key: Key, workflow: Workflow | None) -> None:
         """Replace what a workflow has here; None where nothing of it may be offered."""
-        ready = ready_tasks(workflow) if workflow is not None else ()
-        if ready != (before := self._ready.get(key, ())):
-            self._ready.pop(key, None)
-            for each in before:
-                self._leave(key[0], each)
-            for each in ready:
-                self._join(key[0], each)
-        self.workflows.pop(key, None)
-        if workflow is not None and ready:
+        before, ready = self._ready.pop(key, {}), {}
+        earlier = self.workflows.pop(key, None)
+        if workflow is not None and (ready := ready_tasks(workflow, earlier, before)):
             self._ready[key], self.workflows[key] = ready, workflow
+        for task_id, each in before.items():
+            if ready.get(task_id) is not each:
+                self._leave(key[0], each)
+        for task_id, each in ready.items():
+            if before.get(task_id) is not each:
+                self._join(key[0], each)
 
     def _join(self, tenant_id: str, ready: Ready) -> None:
         if tenant_id not in self.lines:
@@ -117,15 +117,28 @@ class QueuedTasks:
         del self.order[bisect_left(self.order, (self._turns.get(tenant_id, 0), tenant_id))]
 
 
-def ready_tasks(workflow: Workflow) -> tuple[Ready, ...]:
-    """The queued tasks of an open workflow that its limits allow to be offered, in file order."""
-    if Queued not in workflow.phases or not workflow.open or limits.enough_at_work(workflow):
-        return ()
-    return tuple(
-        Ready(task.phase.since, workflow.workflow_id, number, task.task_id, _wants(workflow, task))
-        for number, task in enumerate(workflow.tasks.values())
-        if isinstance(task.phase, Queued) and not limits.blockers(workflow, task.task_id)
-    )
+def ready_tasks(workflow: Workflow, earlier: Workflow | None, known: Mapping[str, Ready]) -> dict[str, Ready]:
+    """The queued tasks of an open workflow that its limits allow to be offered, in file order.
+
+    `known` are those of its `earlier` state: what did not change since stands in its place.
+    """
+    if Queued not in phases(workflow) or not workflow.open or limits.enough_at_work(workflow):
+        return {}
+    old = earlier.tasks if earlier is not None and _same_rules(earlier, workflow) else {}
+    return {
+        task_id: known[task_id] if task_id in known and old.get(task_id) is task else _ready(workflow, number, task)
+        for number, (task_id, task) in enumerate(workflow.tasks.items())
+        if isinstance(task.phase, Queued) and not limits.blockers(workflow, task_id)
+    }
+
+
+def _same_rules(one: Workflow, other: Workflow) -> bool:
+    return one.contract is other.contract and one.policy_sha256 == other.policy_sha256
+
+
+def _ready(workflow: Workflow, number: int, task: Task) -> Ready:
+    since = task.phase.since if isinstance(task.phase, Queued) else workflow.submitted_at
+    return Ready(since, workflow.workflow_id, number, task.task_id, _wants(workflow, task))
 
 
 def _wants(workflow: Workflow, task: Task) -> Wants:

@@ -24,7 +24,7 @@ from .leases import LeaseBook
 from .limits import open_attempts
 from .load import Load
 from .queued import QueuedTasks
-from .state import AwaitingReview, Running, State, Workflow, initial
+from .state import AwaitingReview, Running, State, Workflow, initial, phases
 from .states import Key, States
 from .timers import due, waits
 
@@ -243,7 +243,7 @@ def _workflow(state: State | None) -> Workflow | None:
 
 
 def _running(state: State | None) -> list[Running]:
-    tasks = state.tasks.values() if isinstance(state, Workflow) else ()
+    tasks = state.tasks.values() if isinstance(state, Workflow) and Running in phases(state) else ()
     return [task.phase for task in tasks if isinstance(task.phase, Running)]
 
 

@@ -5,7 +5,6 @@ Its JSON form is what checkpoints hold, under `STATE_SCHEMA`; raise that when a 
 
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
 from uuid import UUID
 
 import msgspec
@@ -20,6 +19,8 @@ from remit.events.transitions import (
     TaskStatus,
     WorkflowStatus,
 )
+
+from .once import once
 
 STATE_SCHEMA = 1
 DECIDER_VERSION = 1
@@ -229,10 +230,11 @@ class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True, dict=True):
         """Whether anything may still change it."""
         return self.status in OPEN_STATUSES
 
-    @cached_property
-    def phases(self) -> frozenset[type]:
-        """The kinds of phase that its tasks are in."""
-        return frozenset([type(task.phase) for task in self.tasks.values()])
+
+@once
+def phases(workflow: Workflow) -> frozenset[type]:
+    """The kinds of phase that its tasks are in."""
+    return frozenset([type(task.phase) for task in workflow.tasks.values()])
 
 
 State = Unborn | Workflow

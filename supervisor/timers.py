@@ -9,7 +9,10 @@ from remit.policy.model import Timeouts
 from . import limits
 from .inputs import Timer, TimerName
 from .leases import LeaseBook
+from .once import once
 from .state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
+
+WAITS = frozenset({Queued, Offered, Running, AwaitingReview, BackingOff})
 
 
 def waits(
@@ -19,10 +22,10 @@ def waits(
     if workflow.open and workflow.deadline_at is not None:
         yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
     for task in workflow.tasks.values():
-        yield from _held(task)
-        if workflow.open:
-            yield from _of_phase(workflow, task, leases, timeouts)
-            yield from _replaced(task, incarnations)
+        if task.attempts:
+            yield from _held(task)
+        if type(task.phase) in WAITS and workflow.open:
+            yield from _of_phase(workflow, task, leases, incarnations, timeouts)
 
 
 def due(timers: Iterator[Timer], now: datetime) -> list[Timer]:
@@ -37,22 +40,29 @@ def _order(timer: Timer) -> tuple[datetime, str, str]:
     return (timer.due_at, timer.name.value, timer.task_id or "")
 
 
-def _held(task: Task) -> Iterator[Timer]:
-    for attempt in task.attempts:
-        if attempt.held_until is not None:
-            yield Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
+@once
+def _held(task: Task) -> tuple[Timer, ...]:
+    return tuple(
+        Timer(TimerName.HELD, attempt.held_until, task.task_id, attempt.attempt_id)
+        for attempt in task.attempts
+        if attempt.held_until is not None
+    )
 
 
-def _of_phase(workflow: Workflow, task: Task, leases: LeaseBook, timeouts: Timeouts) -> Iterator[Timer]:
+def _of_phase(
+    workflow: Workflow, task: Task, leases: LeaseBook, incarnations: Mapping[str, UUID], timeouts: Timeouts
+) -> Iterator[Timer]:
     match task.phase:
         case Queued():
             yield from _deadline(task)
             yield from _of_queue(workflow, task, task.phase, timeouts)
         case Offered(attempt_id=attempt_id, until=until):
             yield Timer(TimerName.OFFER, until, task.task_id, attempt_id)
+            yield from _replaced(task, incarnations)
         case Running(attempt_id=attempt_id):
             yield from _deadline(task, attempt_id)
             yield from _of_lease(task.task_id, attempt_id, leases, timeouts)
+            yield from _replaced(task, incarnations)
         case AwaitingReview(attempt_id=attempt_id, ask_until=until):
             yield Timer(TimerName.INSPECTION, until, task.task_id, attempt_id)
         case BackingOff(until=until):
@@ -86,9 +96,7 @@ def _of_lease(task_id: str, attempt_id: UUID, leases: LeaseBook, timeouts: Timeo
 
 def _replaced(task: Task, incarnations: Mapping[str, UUID]) -> Iterator[Timer]:
     """A new process of the same worker id ends what the old one had, at once."""
-    attempt = task.current() if isinstance(task.phase, Offered | Running) else None
-    if attempt is None:
-        return
-    newest = incarnations.get(attempt.worker_id)
-    if newest is not None and newest != attempt.incarnation:
+    attempt = task.current()
+    newest = incarnations.get(attempt.worker_id) if attempt is not None else None
+    if attempt is not None and newest is not None and newest != attempt.incarnation:
         yield Timer(TimerName.INCARNATION, attempt.offered_at, task.task_id, attempt.attempt_id)

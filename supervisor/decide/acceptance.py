@@ -7,7 +7,7 @@ from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
 
 from .. import dataflow, limits
-from ..state import AwaitingReview, BackingOff, Completed, Offered, Queued, Running, Stopped, Task, Workflow
+from ..state import AwaitingReview, BackingOff, Completed, Offered, Queued, Running, Stopped, Task, Workflow, phases
 from .stopping import ENDED, stop_workflow
 from .unit import Unit
 
@@ -17,14 +17,14 @@ UNDER_WAY = frozenset({Offered, Running, AwaitingReview})
 
 def conclude(unit: Unit) -> None:
     """Accept if everything holds; stop if nothing can go on."""
-    if unit.workflow.phases & TO_BE_OFFERED:
+    if phases(unit.workflow) & TO_BE_OFFERED:
         _escalate_spent(unit)
-    phases = unit.workflow.phases
-    if phases <= {Completed}:
+    found = phases(unit.workflow)
+    if found <= {Completed}:
         _pass_gate(unit)
-    elif phases <= set(ENDED):
+    elif found <= set(ENDED):
         stop_workflow(unit, Stop(stop_reason=_first_stop(unit.workflow), owner=unit.workflow.contract.owner))
-    elif Queued in phases and not phases & UNDER_WAY:
+    elif Queued in found and not found & UNDER_WAY:
         _stop_if_spent(unit)
 
 

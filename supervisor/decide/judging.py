@@ -4,7 +4,7 @@ from remit.contract.normal import OutputKind
 from remit.errors import ContractInvalidError
 from remit.events.base import Evidence, Usage
 from remit.events.inputs import Answer, ErrorClass, QuestionKind, ResultBody, ResultStatus, Verdict
-from remit.events.transitions import Accepted, AcceptedOutput, Stop, StopReason, TransitionKind
+from remit.events.transitions import Accepted, AcceptedOutput, Settlement, Stop, StopReason, TransitionKind
 
 from .. import dataflow
 from ..checks.evidence import Case, constraint_faults, judge
@@ -39,10 +39,11 @@ def judge_result(
     failing = () if unverified else judgement.failing
     if body.status is ResultStatus.COMPLETED:
         faults = (*unverified, *_unread(body), *constraint_faults(case), *judgement.faults)
-        faults += _budget_faults(case, body.usage)
+        booking = settle(case.attempt, body.usage)
+        faults += _budget_faults(booking)
         faults += _contract_faults(unit, outputs)
         if not faults and not failing:
-            _accept(unit, case, answers)
+            _accept(unit, case, booking, answers)
             return
     else:
         faults = (*_words(body), *unverified)
@@ -78,8 +79,7 @@ def _describe(answer: Answer) -> str:
     return f"inspection {answer.kind.value}: {answer.verdict.value}{found}"
 
 
-def _budget_faults(case: Case, usage: Usage | None) -> tuple[str, ...]:
-    booking = settle(case.attempt, usage)
+def _budget_faults(booking: Settlement) -> tuple[str, ...]:
     return ("budget: the attempt used more than was reserved for it",) if booking.overrun else ()
 
 
@@ -128,7 +128,7 @@ def _failure(body: ResultBody, *, reproducible: bool) -> Failure:
     return Failure(body.error_class, blocked, reproducible, body.retry_after_seconds or 0)
 
 
-def _accept(unit: Unit, case: Case, answers: tuple[Answer, ...]) -> None:
+def _accept(unit: Unit, case: Case, booking: Settlement, answers: tuple[Answer, ...]) -> None:
     task = case.task
     accepted = Accepted(
         outputs=case.outputs,
@@ -137,7 +137,6 @@ def _accept(unit: Unit, case: Case, answers: tuple[Answer, ...]) -> None:
         subject=case.subject,
         first_pass=task.round == 1 and task.attempts_started == 1,
     )
-    booking = settle(case.attempt, case.body.usage)
     unit.add(TransitionKind.RESULT_ACCEPTED, task=task, accepted=accepted, settlement=booking)
     adopt(unit, _drafts(case.outputs), task.task_id, case.attempt.worker_id)
 

@@ -99,11 +99,12 @@ def _changes(before: State, after: State) -> tuple[TaskChange, ...]:
     if not isinstance(after, Workflow):
         return ()
     old = before.tasks if isinstance(before, Workflow) else {}
-    return tuple(_change(task) for task in after.tasks.values() if _moved(old.get(task.task_id), task))
+    touched = [task for task_id, task in after.tasks.items() if old.get(task_id) is not task]
+    return tuple(_change(task) for task in touched if _moved(old.get(task.task_id), task))
 
 
 def _moved(old: Task | None, new: Task) -> bool:
-    return old is None or (old is not new and (old.status, old.round) != (new.status, new.round))
+    return old is None or (old.status, old.round) != (new.status, new.round)
 
 
 def _change(task: Task) -> TaskChange:

@@ -13,7 +13,7 @@ from remit.contract import normal
 from remit.events.transitions import NOTES, Transition, TransitionKind, WorkflowStatus
 
 from ..limits import held_back
-from ..state import Escalated, Queued, State, Task, Unborn, Waiting, Workflow
+from ..state import Escalated, Queued, State, Task, Unborn, Waiting, Workflow, phases
 from . import attempts, endings, stops
 from .endings import SUPERSEDED
 from .parts import with_tasks
@@ -73,7 +73,7 @@ def _stamp(workflow: Workflow, transition: Transition) -> Workflow:
 def _status(workflow: Workflow) -> WorkflowStatus:
     if not workflow.open:
         return workflow.status
-    waits = any(isinstance(task.phase, Escalated) for task in workflow.tasks.values())
+    waits = Escalated in phases(workflow)
     return WorkflowStatus.ESCALATED if waits else WorkflowStatus.RUNNING
 
 
@@ -86,7 +86,7 @@ def _apply(workflow: Workflow, transition: Transition) -> Workflow:
 
 def _freed(before: Workflow, after: Workflow, transition: Transition) -> Workflow:
     """Let the wait for a worker begin where the workflow's own limits no longer hold a queued task back."""
-    if before is after:
+    if before is after or Queued not in phases(after):
         return after
     freed = [
         replace(task, phase=Queued(transition.decided_at))
