@@ -48,6 +48,14 @@ def parse(
     return value
 
 
+def parse_value(data: bytes | str, *, error: type[FaultyDocumentError] = ContractInvalidError) -> Any:  # noqa: ANN401  (any JSON value)
+    """The JSON value in `data`, whatever it is; raises `error` with one fault."""
+    try:
+        return _parse_json(_text(data))
+    except DocumentFault as fault:
+        raise error([str(fault)]) from None
+
+
 def _refuse(text: str) -> NoReturn:
     raise DocumentFault(text)
 

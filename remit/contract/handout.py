@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from remit.contract.normal import Check, Command, Requirement, TaskContract
+from remit.typed_json import read_json
 
 
 class Handout(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,5 +27,5 @@ class Handout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_handout(text: str) -> Handout:
-    """The handout whose JSON text an offer carries; raises msgspec.ValidationError on anything else."""
-    return msgspec.json.decode(text, type=Handout)
+    """The handout whose JSON text an offer carries; raises msgspec.DecodeError on anything else."""
+    return read_json(text, Handout)

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 import msgspec
 
 from remit.ids import digest
+from remit.typed_json import read_json
 
 SCHEMA_VERSION = "workflow-v1"
 
@@ -206,8 +207,8 @@ def encode(value: msgspec.Struct) -> str:
 
 
 def decode(text: str) -> Workflow:
-    """The workflow whose normal form is `text`; raises msgspec.ValidationError on anything else."""
-    return msgspec.json.decode(text, type=Workflow)
+    """The workflow whose normal form is `text`; raises msgspec.DecodeError on anything else."""
+    return read_json(text, Workflow)
 
 
 def task_hash(workflow: Workflow, task_id: str) -> str:

@@ -2,13 +2,17 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.documents import MAX_BYTES, parse, read
+from remit.contract.handout import read_handout
+from remit.contract.normal import decode
+from remit.documents import MAX_BYTES, parse, parse_value, read
 from remit.errors import ContractInvalidError, PolicyInvalidError
 
 SCALARS = st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(st.characters(codec="utf-8"), max_size=8)
@@ -135,3 +139,19 @@ def test_no_value_stands_in_a_syntax_error() -> None:
     """REDACT-3: a document that breaks beside a secret names the place only."""
     for text, is_json in (("a: 'hunter2\nb: @hunter2", False), ('{"a": "hunter2" "b"', True), ("x: *hunter2", False)):
         assert "hunter2" not in fault(text, is_json=is_json)
+
+
+@pytest.mark.parametrize("data", [b'"\\ud800"', b"NaN", b"[" * 65, b'{"a": 1, "a": 2}', b"1e999", b"\xff", b"[1"])
+def test_any_value_is_read_as_strictly_as_a_document(data: bytes) -> None:
+    """A value that stands alone is held to the same rules as one in a document."""
+    with pytest.raises(ContractInvalidError):
+        parse_value(data)
+    assert parse_value(b'[1, "a", null]') == [1, "a", None]
+
+
+@pytest.mark.parametrize("reader", [read_handout, decode])
+@pytest.mark.parametrize("text", ["", "[]", "{" * 5, '{"task": ' + "[" * 100_000, '{"workflow": ' + '{"a":' * 100_000])
+def test_a_normal_form_of_any_text_is_one_error(reader: Callable[[str], object], text: str) -> None:
+    """Whoever reads a stored form has one error to answer, nesting that no stack holds included."""
+    with pytest.raises(msgspec.DecodeError):
+        reader(text)
