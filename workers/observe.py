@@ -86,7 +86,7 @@ class Observer:
                 stop=self.stop,
                 printed=self.meter.advance,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return Ended(127, f"{argv[0]} can't be started: {type(error).__name__}\n".encode())
 
     def _report(self, planned: Run, file: Path) -> tuple[ArtefactRef | None, Report]:

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from remit.contract.normal import OutputKind
+from remit.documents import parse_value
 from remit.errors import EnvelopeInvalidError
 from remit.events.base import ArtefactRef
 from remit.ids import sha256
@@ -77,9 +78,12 @@ class Collector:
 
     def _place(self, name: str) -> Path | None:
         for root in (self.ground.out, self.ground.workspace):
-            path = (root / name).resolve()
-            if path.is_relative_to(root.resolve()) and path.is_file():
-                return path
+            try:
+                path = (root / name).resolve()
+                if path.is_relative_to(root.resolve()) and path.is_file():
+                    return path
+            except (OSError, ValueError, RuntimeError):  # no name of a file: too long, a NUL, links in a circle
+                continue
         return None
 
     def collect(self, given: Mapping[str, Any], left: Leftovers) -> Outputs:
@@ -167,7 +171,8 @@ def _report(name: str, left: Leftovers) -> ArtefactRef | None:
 
 
 def _json(name: str, data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """The value in a file, by the rules that the supervisor reads the output by; raises EnvelopeInvalidError."""
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        raise EnvelopeInvalidError([f"output.{name}: the file is not JSON"]) from None
+        return parse_value(data, error=EnvelopeInvalidError)
+    except EnvelopeInvalidError as error:
+        raise EnvelopeInvalidError([f"output.{name}: in its file: {fault}" for fault in error.faults]) from None

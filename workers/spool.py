@@ -12,6 +12,7 @@ import msgspec
 
 from remit.artefacts import write_durably
 from remit.log.protocols import Message
+from remit.typed_json import read_json
 
 log = logging.getLogger("remit.worker")
 _SUFFIX = ".result"
@@ -65,7 +66,7 @@ class Spool:
 
     def _read(self, path: Path) -> tuple[UUID, Message] | None:
         try:
-            kept = msgspec.json.decode(path.read_bytes(), type=_Spooled)
+            kept = read_json(path.read_bytes(), _Spooled)
         except (msgspec.MsgspecError, OSError) as error:
             log.warning("the spooled result %s can't be read (%s); set aside", path.name, type(error).__name__)
             path.rename(path.with_suffix(".unreadable"))

@@ -1,0 +1,72 @@
+"""Files that a worker's command or an earlier process leaves behind: any bytes under any name end in a fault."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from remit.artefacts import ArtefactStore
+from remit.contract.normal import OutputKind
+from remit.errors import EnvelopeInvalidError
+from remit.redaction import Redactor
+from remit.result.envelope import FileOutput
+from workers.job import Ground
+from workers.outputs import Collector, Leftovers
+from workers.spool import Spool
+
+NOTHING = Leftovers(None, None, None, b"", ())
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Collector:
+    """One that infers a value from a file of `$REMIT_OUT`."""
+    ground = Ground(tmp_path)
+    for folder in (ground.out, ground.workspace):
+        folder.mkdir()
+    bench: Any = SimpleNamespace(redactor=Redactor(), store=ArtefactStore(str(tmp_path / "store")))
+    return Collector(bench, ground, {"report": OutputKind.VALUE})
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        (b'"\\ud800"', "half a surrogate pair"),
+        (b"NaN", "no JSON numbers"),
+        (b"[" * 5_000, "nested deeper than 64"),
+        (b'{"a": 1, "a": 2}', "key stands twice"),
+        (b"9" * 5_000, "more than 64 characters"),
+        (b"\xff\xfe[\x00]\x00", "not UTF-8"),
+        (b"", "not valid JSON"),
+    ],
+)
+def test_a_file_that_is_no_value_is_a_fault_with_its_rule(collector: Collector, data: bytes, rule: str) -> None:
+    """The runner reads it by the rules that the supervisor reads the output by, so that the worker hears of it."""
+    (collector.ground.out / "report.json").write_bytes(data)
+    with pytest.raises(EnvelopeInvalidError, match=rf"output\.report: in its file: .*{rule}"):
+        collector.collect({}, NOTHING)
+
+
+def test_a_file_that_is_a_value_is_the_output(collector: Collector) -> None:
+    """Any JSON value, not mappings alone."""
+    (collector.ground.out / "report.json").write_bytes(json.dumps(["fine", 1, None]).encode())
+    assert collector.collect({}, NOTHING).values == {"report": ["fine", 1, None]}
+
+
+@pytest.mark.parametrize("name", ["a\x00b", "a" * 4_000, "../" * 1_000, "circle/x", "."])
+def test_a_name_that_stands_for_no_file_is_a_fault(collector: Collector, name: str) -> None:
+    """Names that no file can have, and links in a circle, are files that are not there."""
+    (collector.ground.out / "circle").symlink_to("circle")
+    with pytest.raises(EnvelopeInvalidError, match="a file must lie in"):
+        collector.read(FileOutput(file=name))
+
+
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"attempt_id": ' + b"[" * 100_000, b"\xff", b"{}"])
+def test_a_spooled_file_that_cannot_be_read_is_set_aside(tmp_path: Path, data: bytes) -> None:
+    """Others are still sent, and the next look does not meet it again."""
+    spool = Spool(tmp_path)
+    (tmp_path / f"{UUID(int=1)}.result").write_bytes(data)
+    assert spool.waiting() == []
+    assert [path.suffix for path in tmp_path.iterdir()] == [".unreadable"]
