@@ -92,6 +92,12 @@ JUNIT = b"""<?xml version="1.0"?><testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
+def test_a_report_may_name_a_case_by_what_is_no_file(tmp_path: Path) -> None:
+    """A name that is too long for a file is handed to the test runner as it stands."""
+    case = f"{'a' * 5_000}.b::c"
+    assert node_id(case, tmp_path) == case
+
+
 def test_junit_says_what_passed_failed_and_was_skipped() -> None:
     """An id that stands twice counts by its worse outcome."""
     report = read_report(ReportFormat.JUNIT, JUNIT)
@@ -103,10 +109,18 @@ def test_junit_says_what_passed_failed_and_was_skipped() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"<testsuite", b'<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>', b"\xff\x00"],
+    [
+        b"",
+        b"<testsuite",
+        b'<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>',
+        b"\xff\x00",
+        b'<?xml version="1.0" encoding="no-such-one"?><testsuite/>',
+        b'<?xml version="1.0" encoding="utf-7"?><testsuite/>',
+        b"[" * 100_000,
+    ],
 )
 def test_a_report_that_cannot_be_trusted_is_none(data: bytes) -> None:
-    """Broken files and entity bombs show no test."""
+    """Broken files, entity bombs and encodings that nobody knows show no test."""
     assert read_report(ReportFormat.JUNIT, data) is None
     assert read_report(ReportFormat.BANDIT, data) is None
 
