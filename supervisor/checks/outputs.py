@@ -10,6 +10,7 @@ from remit.documents import parse
 from remit.errors import EnvelopeInvalidError
 from remit.events.base import ArtefactRef, InputVersion, Subject, SubjectKind
 from remit.events.transitions import AcceptedOutput
+from remit.faults import Fault
 from remit.policy.output_schemas import validate_output
 from remit.result.envelope import size_fault
 from remit.subjects import git_input
@@ -43,7 +44,8 @@ def read_outputs(task: TaskContract, inputs: tuple[InputVersion, ...], output: s
 
 
 def _undeclared(task: TaskContract, fields: dict[str, Any]) -> list[str]:
-    return [f"output.{name} is not declared (out_of_scope)" for name in fields if name not in task.outputs]
+    undeclared = (name for name in fields if name not in task.outputs)
+    return [str(Fault(("output", name), "is not declared (out_of_scope)")) for name in undeclared]
 
 
 def _missing(task: TaskContract, fields: dict[str, Any]) -> list[str]:

@@ -1,10 +1,10 @@
 """Answers one question by looking at the artefact store or a repository. Errors become verdicts, never exceptions."""
 
-import json
 from collections.abc import Callable
 
 from remit.artefacts import ArtefactStore
-from remit.errors import ArtefactError, ArtefactMismatchError, ArtefactMissingError
+from remit.documents import parse_value
+from remit.errors import ArtefactError, ArtefactMismatchError, ArtefactMissingError, ContractInvalidError
 from remit.events.inputs import Answer, Question, QuestionKind, Verdict
 from remit.redaction import finds
 
@@ -57,10 +57,10 @@ def _output(data: bytes) -> Found:
     if len(data) > MAX_OUTPUT_BYTES:
         return Verdict.MISMATCH, (f"{len(data)} bytes, at most {MAX_OUTPUT_BYTES}",), None
     try:
-        json.loads(data)
-    except (ValueError, RecursionError):
+        parse_value(data)
+    except ContractInvalidError:
         return Verdict.MISMATCH, ("not JSON that can be read",), None
-    return Verdict.MATCH, (), data.decode()
+    return Verdict.MATCH, (), data.decode("utf-8-sig")
 
 
 GIT: dict[QuestionKind, Callable[[str, tuple[str, ...]], tuple[Verdict, tuple[str, ...]]]] = {
