@@ -18,6 +18,7 @@ _PASSES = 8  # until nothing changes; real text takes two
 SHAPES = frozenset({"pem", "jwt", "provider"})
 _SHORT = 256  # characters up to which a pattern is as quick as a look for its words
 _NESTED = 8  # levels of JSON inside a string of JSON
+_DEEPEST = 64  # levels of lists and mappings, as deep as any document of ours; deeper text is read as no JSON
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -71,10 +72,11 @@ class Redactor:
         return known + sorted(rule.name for rule in telling if _spans(rule, text if rule.keeps_case else lowered))
 
     def _text(self, text: str, level: int, found: set[str]) -> str:
-        if level < _NESTED and (parsed := _json(text)) is not None:
-            clean = self._value(parsed, level + 1, found)
-            return text if clean == parsed else json.dumps(clean, ensure_ascii=False)
         for _ in range(_PASSES):
+            # Looked at anew after each pass: what was no JSON may be some without a secret that stood in it.
+            if level < _NESTED and (parsed := _json(text)) is not None:
+                value = self._value(parsed, level + 1, found)
+                return text if value == parsed else json.dumps(value, ensure_ascii=False)
             clean = self._pass(text, found)
             if clean == text:
                 return text
@@ -190,13 +192,26 @@ def _is_pair(value: list[Any]) -> bool:
 
 
 def _json(text: str) -> Any:  # noqa: ANN401  (any JSON value)
-    """The list or mapping that the text is; None for anything else, keys that stand twice included."""
+    """The list or mapping that the text is; None for anything else: keys that stand twice, nesting beyond bounds."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         return None
+    return found if _is_shallow(found) else None
+
+
+def _is_shallow(value: Any) -> bool:  # noqa: ANN401  (any JSON value)
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner: list[Any] = []
+        for part in level:
+            inner.extend(part.values() if isinstance(part, dict) else part)
+        level = [part for part in inner if isinstance(part, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

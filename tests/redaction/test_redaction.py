@@ -143,6 +143,29 @@ def test_json_text_stays_json() -> None:
     assert json.loads(redact(text)) == {"password": MARK, "n": [1, 2.5, None], "in": json.dumps({"secret": MARK})}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"api_key": {"a": [["token", "b\f\xe9b"]], "c": "plain"}}]',
+        '{"a": "password=\'x"\', "token": "b"}',
+    ],
+)
+def test_text_that_becomes_json_is_read_as_json_at_once(text: str) -> None:
+    """REDACT-7: what was no JSON for the secret in it is some without; the first look finds all that a second would."""
+    clean = redact(text)
+    assert redact(clean) == clean
+    assert finds(clean) == []
+
+
+@pytest.mark.parametrize("depth", [60, 100, 400, 990, 5_000, 100_000])
+def test_text_of_any_depth_is_redacted(depth: int) -> None:
+    """Nesting that no stack holds is read as text: its secrets go all the same."""
+    text = "[" * depth + '{"password": "hunter2!"}' + "]" * depth
+    clean = redact(text)
+    assert "hunter2" not in clean
+    assert redact(clean) == clean
+
+
 def test_a_key_that_stands_twice_hides_nothing() -> None:
     """A parser would only see the last of them."""
     assert CANARY not in redact(f'{{"a": "password={CANARY}", "a": "x"}}')
