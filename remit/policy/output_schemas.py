@@ -13,6 +13,7 @@ import jsonschema_rs
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from remit.faults import Fault, Path, quote, unknown_key
+from remit.ids import canonical_json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_DEPTH = 64
@@ -42,9 +43,20 @@ def schema_faults(schema: Mapping[str, Any], path: Path) -> tuple[Fault, ...]:
     found = list(_keyword_faults(schema, path))
     if schema.get("type") != "object":
         found.append(Fault((*path, "type"), "must be object: an output has one key per declared output"))
+    if not _is_canonical(schema):
+        found.append(Fault(path, "holds a number beyond 2**53"))
     if not found:
         found.extend(_compile_faults(schema, path))
     return tuple(found)
+
+
+def _is_canonical(schema: Mapping[str, Any]) -> bool:
+    """Whether a contract can embed it."""
+    try:
+        canonical_json(schema)
+    except ValueError:
+        return False
+    return True
 
 
 def _keyword_faults(schema: object, path: Path) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from remit.faults import Fault, Path, unknown_key
 from remit.ids import is_id
 from remit.policy.checks import check_faults, command_faults
-from remit.policy.model import LimitsModel, Policy, Pool, TaskType
+from remit.policy.model import LimitsModel, Policy, Pool, TaskType, Timeouts
 from remit.policy.output_schemas import schema_faults
 from remit.policy.permissions import covers, is_path_glob
 
@@ -17,6 +17,8 @@ _OUTPUT_KINDS = ("revision", "diff", "document", "report", "log", "value", "cont
 _RISK = ("low", "medium", "high")
 _RESERVED_SCHEMES = frozenset({"repo", "artefact", "file", "input", "task"})
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_LONGEST_S = 10**10  # about 300 years: added to a time of today it still is a time
+_MOST = 10**15  # a number that JSON's readers hold exactly, and an event's 64 bits
 _NO_ID = "is not an id: 1 to 128 of A-Z a-z 0-9 . _ : -"
 
 
@@ -37,6 +39,7 @@ def policy_faults(policy: Policy) -> Iterator[Fault]:
         yield Fault(("prices", "entries", "default"), "is required")
     yield from _limits(policy)
     yield from _timeouts(policy)
+    yield from _ceilings(policy)
 
 
 def _names(policy: Policy) -> Iterator[Fault]:
@@ -148,3 +151,20 @@ def _timeouts(policy: Policy) -> Iterator[Fault]:
     if times.backoff_min_seconds > times.backoff_max_seconds:
         rule = f"is {times.backoff_min_seconds}, at most backoff_max_seconds, which is {times.backoff_max_seconds}"
         yield Fault(("timeouts", "backoff_min_seconds"), rule)
+
+
+def _ceilings(policy: Policy) -> Iterator[Fault]:
+    """Numbers far beyond any use are refused here, where they stand, and not where they are first reckoned with."""
+    for name, pool in policy.pools.items():
+        yield from _at_most(pool.max_parallel, _MOST, ("pools", name, "max_parallel"))
+    for field in LimitsModel.model_fields:
+        value, path = getattr(policy.limits.max, field), ("limits", "max", field)
+        if isinstance(value, int):
+            yield from _at_most(value, _LONGEST_S if field == "deadline_seconds" else _MOST, path)
+    for field in Timeouts.model_fields:
+        yield from _at_most(getattr(policy.timeouts, field), _LONGEST_S, ("timeouts", field))
+
+
+def _at_most(value: int, most: int, path: Path) -> Iterator[Fault]:
+    if value > most:
+        yield Fault(path, f"must be at most {most}")

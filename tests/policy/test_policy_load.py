@@ -85,6 +85,11 @@ def test_the_hash_is_over_the_exact_text() -> None:
         ("limits/default/max_tokens", 200001, "limits.default.max_tokens must be at most 200000 (limits.max)"),
         ("timeouts/renewal_seconds", 30, "timeouts.renewal_seconds is 30, at most half of lease_seconds, which is 30"),
         ("timeouts/lease_seconds", 0, "timeouts.lease_seconds must be at least 1"),
+        ("timeouts/queue_wait_seconds", 10**10 + 1, "timeouts.queue_wait_seconds must be at most 10000000000"),
+        ("limits/max/deadline_seconds", 10**18, "limits.max.deadline_seconds must be at most 10000000000"),
+        ("limits/max/max_tokens", 2**64, "limits.max.max_tokens must be at most 1000000000000000"),
+        ("limits/max/max_depth", 2**53 + 1, "limits.max.max_depth must be at most 1000000000000000"),
+        ("output_schemas", {"x": {"type": "object", "required": ["a"], "maxProperties": 2**53 + 1}}, "output_schemas.x holds a number beyond 2**53"),
         ("timeouts/backoff_min_seconds", 61, "timeouts.backoff_min_seconds is 61, at most backoff_max_seconds, which is 60"),
     ],
 )  # fmt: skip

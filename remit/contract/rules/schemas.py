@@ -1,11 +1,9 @@
 """Output schemas: known, and able to judge an output."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from remit.contract.filled import Filled
 from remit.faults import Fault, unknown_key
-from remit.ids import canonical_json
 from remit.policy.output_schemas import schema_faults
 
 
@@ -13,8 +11,6 @@ def faults(filled: Filled) -> Iterator[Fault]:
     """Schemas that the file brings and can't be used, and names that stand for no schema."""
     for name, schema in filled.file.output_schemas.items():
         yield from schema_faults(schema, ("output_schemas", name))
-        if not _is_canonical(schema):
-            yield Fault(("output_schemas", name), "holds a number beyond 2**53")
     known = {**filled.policy.output_schemas, **filled.file.output_schemas}
     for name in filled.file.output_schemas:
         if name in filled.policy.output_schemas:
@@ -23,11 +19,3 @@ def faults(filled: Filled) -> Iterator[Fault]:
         if task.output_schema is not None and task.output_schema not in known:
             place = ("tasks", task.id, "output_schema")
             yield unknown_key(place, known, "an output schema of the file or the policy", task.output_schema)
-
-
-def _is_canonical(schema: dict[str, Any]) -> bool:
-    try:
-        canonical_json(schema)
-    except ValueError:
-        return False
-    return True
