@@ -100,6 +100,14 @@ def test_any_document_is_judged_and_no_value_told(change: tuple[str, list[tuple[
         assert not any(CANARY in line for line in found)
 
 
+def test_a_document_of_one_task_takes_no_output_of_a_task() -> None:
+    """REDACT-3: not even of its own: the id of a lone task is a value, and no fault shows it."""
+    change = [(("task_id",), CANARY), (("input_refs", 0), f"task://{CANARY}/x")]
+    assert outcome(mutated("product-review-envelope.json", change)) == (
+        "input_refs[0] is an output of a task, and this document stands for one task alone",
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_single_removal_is_judged(name: str) -> None:
     """Each place of each document may be missing."""

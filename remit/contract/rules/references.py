@@ -25,6 +25,8 @@ def _task_input(filled: Filled, task_id: str, found: Reference | None, path: Pat
     if found and found.kind == "input":
         if found.name not in filled.file.inputs:
             yield unknown_key(path, filled.file.inputs, "an input of this workflow", found.name)
+    elif found and found.kind == "task" and filled.is_bare:
+        yield Fault(path, "is an output of a task, and this document stands for one task alone")
     elif found and found.kind == "task":
         yield from _output_of_task(filled, task_id, found, path)
     else:

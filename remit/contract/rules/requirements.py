@@ -76,16 +76,15 @@ def _task_of(filled: Filled, check: WantedCheck) -> Iterator[Fault]:
 
 def _can_be_met(filled: Filled, check: WantedCheck, task: Task) -> Iterator[Fault]:
     model = check.model
+    whose = "its task" if filled.is_bare else f"task {task.id}"  # the id of a lone task is a value of its document
     if model.kind == "revision" and not filled.makes_revision(task.id):
-        yield _at(check, "kind", f"needs an output of kind revision in task {task.id}")
+        yield _at(check, "kind", f"needs an output of kind revision in {whose}")
     if model.output is not None and model.output not in task.outputs:
-        yield _at(check, "output", f"is not an output of task {task.id}")
+        yield _at(check, "output", f"is not an output of {whose}")
     if holds_at(filled, model, task.id) == "final" and not on_revision_line(filled, task.id):
-        yield _at(
-            check, "holds_at", f"can't be final: task {task.id} neither makes nor takes a revision of this workflow"
-        )
+        yield _at(check, "holds_at", f"can't be final: {whose} neither makes nor takes a revision of this workflow")
     if model.kind in RUNNER_KINDS and _may_not_execute(filled, task):
-        yield _at(check, "command", f"needs permissions.repository execute in task {task.id}")
+        yield _at(check, "command", f"needs permissions.repository execute in {whose}")
 
 
 def _may_not_execute(filled: Filled, task: Task) -> bool:
