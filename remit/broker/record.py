@@ -7,12 +7,17 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import psutil
 
 from remit.errors import BrokerError
+from remit.typed_json import read_json
 
 LATER_S = 1.0
+Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
+Pid = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,9 @@ class Record:
     `kafka` are the id of the log and the version that last started it.
     """
 
-    port: int
-    controller_port: int
-    pid: int | None = None
+    port: Port
+    controller_port: Port
+    pid: Pid | None = None
     created: float = 0.0
     cluster: str | None = None
     kafka: str | None = None
@@ -57,14 +62,13 @@ def properties_path(home: Path) -> Path:
 def read_record(home: Path) -> Record | None:
     """The record, or None; BrokerError if the file is not one."""
     try:
-        fields = json.loads(record_path(home).read_text("utf-8"))
-        start = float(fields["created"])
-        marks = fields.get("cluster"), fields.get("kafka")
-        return Record(int(fields["port"]), int(fields["controller_port"]), fields["pid"], start, *marks)
+        return read_json(record_path(home).read_bytes(), Record)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except msgspec.MsgspecError as error:
         raise BrokerError(f"{record_path(home)} is no record of a broker; remove it if no broker runs") from error
+    except OSError as error:
+        raise BrokerError(f"{record_path(home)} can't be read ({type(error).__name__})") from error
 
 
 def write_record(home: Path, record: Record) -> None:

@@ -40,9 +40,22 @@ def test_a_home_without_a_broker_is_simply_down(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_broken_record_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "",
+        "\x00",
+        "[" * 100_000,
+        '{"port": 1e999, "controller_port": 2}',
+        '{"port": 1, "controller_port": 2, "pid": "x"}',
+        '{"port": 1, "controller_port": 2, "pid": -1}',
+        '{"port": 99999999999999999999, "controller_port": 2, "pid": 1}',
+    ],
+)
+def test_a_broken_record_is_named(text: str, tmp_path: Path) -> None:
     """The error says which file; it is never guessed around."""
-    record_path(tmp_path).write_text("[]")
+    record_path(tmp_path).write_text(text)
     with pytest.raises(BrokerError, match=r"broker\.json"):
         broker.running(tmp_path)
 
