@@ -14,6 +14,7 @@ import click
 
 from remit import __version__
 from remit.cli.invocation import Invocation
+from remit.cli.output import say
 from remit.cli.registry import COMMANDS
 from remit.errors import RemitError
 
@@ -62,7 +63,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except RemitError as error:
-        click.echo(str(error), err=True)
+        say(str(error), err=True)
         return error.exit_code
     except BrokenPipeError:
         _drop_output()

@@ -1,5 +1,6 @@
 """`remit submit` and `remit cancel`: they write, and answer with the transition that it caused."""
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,18 @@ from remit.events.transitions import Transition, TransitionKind
 if TYPE_CHECKING:
     from supervisor.state import Workflow
 
-SECONDS = click.FloatRange(min=1)
+
+class _Seconds(click.FloatRange):
+    """A wait that a clock can measure: click takes NaN for a number within any range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is not a number of seconds", param, ctx)
+        return found
+
+
+SECONDS = _Seconds(min=1, max=10**9)
 
 
 @click.command()

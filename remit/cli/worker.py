@@ -87,7 +87,12 @@ def _words(command: str) -> list[str]:
     """A program as it is, else a line taken apart like a shell's, without a shell."""
     import shlex  # noqa: PLC0415 - keeps start-up quick
 
-    words = [command] if Path(command).is_file() else shlex.split(command)
+    try:
+        words = [command] if os.path.isfile(command) else shlex.split(command)  # noqa: PTH113 - a name of any length
+    except ValueError as error:
+        raise SettingsError(f"--exec: can't be taken apart: {error}") from None
+    if not words:
+        raise SettingsError("--exec: must name a program")
     return [str(Path(words[0]).absolute()), *words[1:]] if os.sep in words[0] else words
 
 

@@ -54,7 +54,10 @@ def store_file(store: ArtefactStore, folder: Path, name: str) -> tuple[str, int]
     Raises OSError, and ArtefactError for a file elsewhere (a workflow file may come from a stranger) or with a secret.
     """
     home = folder.resolve()
-    path = (home / name).resolve()
+    try:
+        path = (home / name).resolve()
+    except (ValueError, RuntimeError):  # no name of a file: a NUL, links in a circle
+        raise ArtefactError("the file's name stands for no file") from None
     if not path.is_relative_to(home):
         raise ArtefactError("the file does not lie below the workflow file's folder")
     content = path.read_bytes()

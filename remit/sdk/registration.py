@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,14 +57,28 @@ def load(target: str, folder: Path) -> Callable[..., Any]:
 def _by_name(name: str, folder: Path) -> Any:  # noqa: ANN401 - a module
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
+    if not _exists(name):
         raise SettingsError(f"--module: there is no module {name}")
     return importlib.import_module(name)
 
 
+def _exists(name: str) -> bool:
+    """Whether there is such a module; packages above it are imported to see."""
+    if not all(map(str.isidentifier, name.split("."))):
+        return False
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError as error:
+        if f"{name}.".startswith(f"{error.name}."):
+            return False
+        raise  # one that a package above it asks for
+    except ValueError:  # a module without a specification, such as __main__
+        return False
+
+
 def _from_file(path: Path) -> Any:  # noqa: ANN401 - a module
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if spec is None or spec.loader is None or not os.path.isfile(path):  # noqa: PTH113 - a name of any length
         raise SettingsError("--module: there is no such file")
     sys.path.insert(0, str(path.parent))
     module = importlib.util.module_from_spec(spec)

@@ -10,7 +10,8 @@ import pytest
 from remit.cli import entry
 from remit.cli.entry import run
 from remit.cli.registry import COMMANDS
-from remit.errors import RefusedError, RemitError, UnconfirmedError
+from remit.cli.worker import _check_command, _handler
+from remit.errors import RefusedError, RemitError, SettingsError, UnconfirmedError
 
 CANARY = "canary-77aa"
 
@@ -97,3 +98,26 @@ def test_starting_up_imports_no_command() -> None:
     script = "import sys; from remit.cli.entry import run; run(['--version']); print(sorted(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"confluent_kafka", "pydantic", "duckdb", "fastavro"} & set(ran.stdout.replace("'", "").split(", "))
+
+
+def test_a_message_cannot_steer_the_terminal(failing: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a message quotes is shown without control characters."""
+    _fail_with(failing, RefusedError("no \x1b[31mred\x07"))
+    assert capsys.readouterr().err == "no  [31mred \n"
+
+
+@pytest.mark.parametrize("command", ["'open", "  ", "#", "a" * 5_000, "no-such-program-77", "/", "\\"])
+def test_a_handler_that_is_no_command_is_named(command: str) -> None:
+    """`--exec` takes any text: what names no program is said to, in a line."""
+    with pytest.raises(SettingsError, match="--exec"):
+        _check_command(_handler(command, None, {}).get("argv", []))
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e400", "-inf", "0", "1e10"])
+@pytest.mark.parametrize("words", [["submit", __file__], ["cancel", "w1", "--reason", "x"]])
+def test_a_wait_is_a_time_that_a_clock_can_measure(
+    words: list[str], seconds: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """NaN, infinity and ages are no seconds to wait: exit 2, and nothing was sent."""
+    assert run([*words, "--timeout", seconds]) == 2
+    assert "--timeout" in capsys.readouterr().err

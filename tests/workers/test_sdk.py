@@ -88,3 +88,8 @@ def test_the_decorator_says_what_the_handler_can(tmp_path: Path) -> None:
         load("mine.py:other", tmp_path)
     with pytest.raises(SettingsError, match="there is no such file"):
         load("absent.py:work", tmp_path)
+    for name in ("", ".", "a..b", "json.absent", "absent.deep", "__main__", "a b", f"{'a' * 5_000}"):
+        with pytest.raises(SettingsError, match="--module"):
+            load(f"{name}:work", tmp_path)
+    with pytest.raises(SettingsError, match="no such file"):
+        load(f"{'a' * 5_000}.py:work", tmp_path)
