@@ -6,7 +6,7 @@ from enum import Enum
 from random import Random
 from typing import Any
 
-from remit.errors import FaultyDocumentError, RemitError
+from remit.errors import CodecError, FaultyDocumentError, RemitError
 
 LEAST = 2_000
 _LONGEST_LINE = 2_000  # characters: a line that people are to read
@@ -54,9 +54,12 @@ def outcome(target: Target, given: object) -> Outcome:
 
 def refuse_dumb(error: RemitError) -> None:
     """A refusal must say where, in lines that a terminal can show; LawBrokenError otherwise."""
-    lines: Sequence[str] = error.faults if isinstance(error, FaultyDocumentError) else str(error).splitlines()
+    is_told_by_us = isinstance(error, FaultyDocumentError | CodecError)
+    lines: Sequence[str] = error.faults if isinstance(error, FaultyDocumentError) else [str(error)]
     if not lines or not all(line.strip() for line in lines):
         raise LawBrokenError(f"{type(error).__name__} says nothing") from error
+    if not is_told_by_us:  # a command's error may name what was typed; whoever prints it makes it fit to be shown
+        return
     if max(map(len, lines)) > _LONGEST_LINE or sum(map(len, lines)) > _LONGEST_TEXT:
         raise LawBrokenError(f"{type(error).__name__} says more than anybody can read") from error
     if not all(line.isprintable() for line in lines):

@@ -69,7 +69,7 @@ def _add(dice: Random, spots: list[Spot], _: Any) -> None:  # noqa: ANN401
     if isinstance(part, dict):
         part[odd.text(dice)] = odd.value(dice)
     else:
-        part.extend([odd.value(dice)] * dice.choice((1, 2, 250)))
+        part.extend([odd.value(dice)] if dice.randrange(2) else [dice.choice(odd.NUMBERS)] * 250)
 
 
 def _graft(dice: Random, spots: list[Spot], other: Any) -> None:  # noqa: ANN401

@@ -10,7 +10,7 @@ from remit.events.base import Evidence
 from workers.plan import plan
 
 from .. import coming
-from ..making import documents, events, texts, trees
+from ..making import bombs, documents, events, texts, trees
 from ..target import Target
 
 
@@ -21,9 +21,13 @@ def _contract() -> str:
 
 
 def _handout(dice: Random) -> str:
-    is_tree = dice.randrange(3)
-    tree = documents.tree_of(dice, (_contract(),))
-    text = trees.as_json(dice, tree) if is_tree else texts.mutated(dice, _contract())
+    match dice.randrange(8):
+        case 0:
+            text = _contract()[:-1] + ', "workflow": ' + bombs.document(dice) + "}"
+        case 1 | 2:
+            text = texts.mutated(dice, _contract())
+        case _:
+            text = trees.as_json(dice, documents.tree_of(dice, (_contract(),)))
     return text.encode(errors="replace").decode()  # an offer's text is UTF-8
 
 

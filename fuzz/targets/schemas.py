@@ -11,7 +11,7 @@ from remit.ids import canonical_json
 from remit.policy.output_schemas import schema_faults, validate_output
 from supervisor.checks.outputs import read_outputs
 
-from ..making import documents, odd, raw, texts, trees
+from ..making import bombs, documents, odd, raw, texts, trees
 from ..target import LawBrokenError, Target
 
 _SCHEMAS = tuple(
@@ -142,7 +142,12 @@ _PATHS = (
 def _request(dice: Random) -> tuple[str, str, bytes]:
     target = dice.choice(_PATHS)
     target = texts.mutated(dice, target) if dice.randrange(4) else dice.choice(odd.TEXTS) + target
-    body = raw.mutated(dice, b'{"schema": "{\\"type\\": \\"string\\"}", "schemaType": "AVRO"}')
+    deep = b'{"schema": ' + bombs.document(dice).encode() + b"}"
+    body = (
+        deep
+        if not dice.randrange(8)
+        else raw.mutated(dice, b'{"schema": "{\\"type\\": \\"string\\"}", "schemaType": "AVRO"}')
+    )
     return dice.choice(("GET", "POST", "PUT")), target if dice.randrange(3) else "/subjects/remit.results-value", body
 
 

@@ -22,7 +22,7 @@ from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
 from workers.spool import Spool
 
-from ..making import documents, odd, raw, texts, trees
+from ..making import bombs, documents, odd, raw, texts, trees
 from ..target import Target
 
 _SHA = "ab" * 32
@@ -142,8 +142,11 @@ def _secrets(dice: Random) -> bytes:
 
 
 def _spool(dice: Random) -> bytes:
-    if dice.randrange(2):
-        return raw.mutated(dice, _SPOOLED.encode())
+    match dice.randrange(8):
+        case 0:
+            return bombs.document(dice).encode()
+        case 1 | 2 | 3:
+            return raw.mutated(dice, _SPOOLED.encode())
     return trees.as_json(dice, documents.tree_of(dice, (_SPOOLED,))).encode(errors="replace")
 
 
