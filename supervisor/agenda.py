@@ -3,7 +3,7 @@
 import heapq
 from datetime import datetime
 
-Key = tuple[str, str]
+from .states import Key
 
 
 class Agenda:

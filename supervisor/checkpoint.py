@@ -18,12 +18,12 @@ from remit.events.transitions import Writer
 from remit.topics import INPUTS, Topic, shard_key, workflow_key
 
 from .fold import Cursor
-from .packed import check, unpack
+from .packed import pack, sealed, unpack, unsealed
 from .shard import Shards
 from .state import DECIDER_VERSION, STATE_SCHEMA, Workflow
 from .states import Key
 
-WORKFLOW, CLOSED = CheckpointKind.WORKFLOW, CheckpointKind.CLOSED
+PAUSE = 500  # states restored between two looks at the group
 
 
 class ShardState(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,9 +31,10 @@ class ShardState(msgspec.Struct, frozen=True, kw_only=True):
 
     generation: int  # of the newest writer
     sequence: int  # of the shard's own notes
+    workflows: int  # so many have a checkpoint, at least
     clocks: dict[str, datetime]  # by topic: the newest append time
-    broken: list[tuple[str, str, str]]  # tenant, workflow and reason of those whose history can't be folded
-    build: str  # which build found them so: another may read them
+    unfoldable: list[tuple[str, str, str]]  # tenant, workflow and reason
+    build: str  # which build could not fold them: another may
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +53,28 @@ class Saved:
     offset: int  # of the first transition to be folded
     positions: Mapping[str, int]  # by topic: the first input not yet decided
     state: ShardState
-    workflows: Mapping[Key, Checkpoint]
+    workflows: Mapping[Key, tuple[Checkpoint, bytes]]  # with their packed states
 
 
-def of_workflow(shards: Shards, key: Key, end: int, writer: Writer, at: datetime) -> Checkpoint | None:
-    """A workflow's checkpoint; `end` of its shard's transitions. None if nothing is known of it."""
-    state, packed = shards.states.get(key), shards.states.packed(key)
-    if state is None or packed is None:
-        return None
-    rests = isinstance(state, Workflow) and shards.states.rests(key)
+def of_workflow(shards: Shards, key: Key, end: int, writer: Writer, at: datetime) -> Checkpoint:
+    """A workflow's checkpoint; `end` of its shard's transitions."""
+    state, name = shards.state(key), "/".join(key)
+    resting = shards.states.packed(key)
+    closed = state if isinstance(state, Workflow) and resting is not None else None
     return Checkpoint(
-        event_id=ids.checkpoint_id("/".join(key), writer.generation, state.sequence),
+        event_id=ids.checkpoint_id(name, writer.generation, state.sequence),
         tenant_id=key[0],
         workflow_id=key[1],
         occurred_at=at,
         producer=f"supervisor/{writer.instance}",
-        kind=CLOSED if rests else WORKFLOW,
+        kind=CheckpointKind.WORKFLOW if closed is None else CheckpointKind.CLOSED,
         shard=shards.shard_of(key),
         sequence=state.sequence,
         state_schema=STATE_SCHEMA,
-        state=packed,
+        state=sealed(name, state.sequence, resting or pack(state)),
         transitions_offset=end,
-        content_digest=state.content_digest if isinstance(state, Workflow) and rests else None,
-        outcome=_outcome(state) if isinstance(state, Workflow) and rests else None,
+        content_digest=None if closed is None else closed.content_digest,
+        outcome=None if closed is None else _outcome(closed),
         writer=writer,
     )
 
@@ -83,17 +83,19 @@ def _outcome(workflow: Workflow) -> str:
     return workflow.stop_reason.value if workflow.stop_reason is not None else workflow.status.value
 
 
-def of_shard(shards: Shards, shard: int, offset: int, writer: Writer, at: datetime) -> Checkpoint:
-    """The marker of a shard: every checkpoint of its workflows has what lies before `offset`."""
+def of_shard(shards: Shards, shard: int, offset: int | None, writer: Writer, at: datetime) -> Checkpoint:
+    """The marker of a shard: each of its workflows' checkpoints has what lies before `offset`; None voids the last."""
+    name = shard_key(shard).decode()
     state = ShardState(
         generation=writer.generation,
         sequence=shards.sequences.get(shard, 0),
+        workflows=shards.sizes[shard],
         clocks={topic: shards.clock[topic, shard] for topic in INPUTS if (topic, shard) in shards.clock},
-        broken=sorted((*key, reason) for key, reason in shards.broken.items() if shards.shard_of(key) == shard),
-        build=build(),
+        unfoldable=sorted((*key, reason) for key, reason in shards.unfoldable.items() if shards.shard_of(key) == shard),
+        build=_build(),
     )
     return Checkpoint(
-        event_id=ids.checkpoint_id(shard_key(shard).decode(), writer.generation, offset),
+        event_id=ids.checkpoint_id(name, writer.generation, offset or 0),
         tenant_id="",
         workflow_id="",
         occurred_at=at,
@@ -102,7 +104,7 @@ def of_shard(shards: Shards, shard: int, offset: int, writer: Writer, at: dateti
         shard=shard,
         sequence=0,
         state_schema=STATE_SCHEMA,
-        state=msgspec.json.encode(state),
+        state=sealed(name, offset or 0, msgspec.json.encode(state)),
         transitions_offset=offset,
         positions=tuple(_positions(shards, shard)),
         writer=writer,
@@ -115,9 +117,15 @@ def _positions(shards: Shards, shard: int) -> Iterator[ShardPosition]:
             yield ShardPosition(topic=topic, next_offset=shards.decided[topic, shard] + 1)
 
 
-def build() -> str:
-    """What decides which histories can be folded: the product's version, its schemas, its decider."""
+def _build() -> str:
     return f"{__version__}/{catalogue().newest(Topic.TRANSITIONS).id}/{DECIDER_VERSION}"
+
+
+def placed(checkpoint: Checkpoint, shard: int, key: bytes | None) -> bool:
+    """Whether a checkpoint lies under the key and in the shard that it names."""
+    of_shard = checkpoint.kind is CheckpointKind.SHARD
+    named = shard_key(shard) if of_shard else workflow_key(checkpoint.tenant_id, checkpoint.workflow_id)
+    return checkpoint.shard == shard and key == named
 
 
 def usable(shard: int, found: Mapping[Key | None, Found], end: int) -> Saved:
@@ -131,72 +139,68 @@ def usable(shard: int, found: Mapping[Key | None, Found], end: int) -> Saved:
     offset, state = marker.checkpoint.transitions_offset, _shard_state(marker.checkpoint)
     if offset > end:
         raise CodecError(f"the marker speaks of transitions before {offset}, and the log ends at {end}")
-    workflows = {}
-    for key, each in found.items():
-        if key is not None:
-            workflows[key] = _checked(each, end, marker.offset, state.generation)
+    if len(found) - 1 < state.workflows:
+        raise CodecError(f"the marker speaks of {state.workflows} workflows, and there are {len(found) - 1}")
+    workflows = {
+        key: _checked(each, end, marker.offset, state.generation) for key, each in found.items() if key is not None
+    }
     positions = {each.topic: each.next_offset for each in marker.checkpoint.positions}
     return Saved(shard, offset, positions, state, workflows)
 
 
 def _shard_state(marker: Checkpoint) -> ShardState:
-    if marker.state_schema != STATE_SCHEMA or marker.state is None:
-        raise CodecError(f"state_schema: {marker.state_schema} is not known to this build")
+    content = unsealed(shard_key(marker.shard).decode(), marker.transitions_offset or 0, marker.state or b"")
     try:
-        state = msgspec.json.decode(marker.state, type=ShardState)
+        state = msgspec.json.decode(content, type=ShardState)
     except msgspec.DecodeError:
-        raise CodecError("state: damaged") from None
-    if state.broken and state.build != build():
+        raise CodecError("state: not that of a marker") from None
+    if state.unfoldable and state.build != _build():
         raise CodecError(f"some histories could not be folded by build {state.build}; this one may")
     return state
 
 
-def _checked(found: Found, end: int, marker: int, generation: int) -> Checkpoint:
+def _checked(found: Found, end: int, marker_offset: int, generation: int) -> tuple[Checkpoint, bytes]:
     checkpoint, at = found.checkpoint, f"the record at {found.offset}"
-    if checkpoint is None or checkpoint.state is None or checkpoint.kind not in {WORKFLOW, CLOSED}:
+    if checkpoint is None or checkpoint.kind not in {CheckpointKind.WORKFLOW, CheckpointKind.CLOSED}:
         raise CodecError(f"{at} can't be read")
-    if checkpoint.state_schema != STATE_SCHEMA:
-        raise CodecError(f"{at} is of state schema {checkpoint.state_schema}, which is not known to this build")
     if checkpoint.transitions_offset is None or checkpoint.transitions_offset > end:
         raise CodecError(f"{at} speaks of transitions that the log, which ends at {end}, doesn't have")
-    if found.offset > marker and (checkpoint.writer is None or checkpoint.writer.generation < generation):
+    if found.offset > marker_offset and (checkpoint.writer is None or checkpoint.writer.generation < generation):
         raise CodecError(f"{at} is an older supervisor's, written behind the marker")
-    check(checkpoint.state)
-    return checkpoint
+    name = f"{checkpoint.tenant_id}/{checkpoint.workflow_id}"
+    return checkpoint, unsealed(name, checkpoint.sequence, checkpoint.state or b"")
 
 
-def restore(shards: Shards, saved: Saved) -> None:
-    """Begin from the checkpoints of a shard. CodecError for a state that can't be read."""
+def restore(shards: Shards, saved: Saved) -> Iterator[None]:
+    """Begin from the checkpoints of a shard, with pauses in which the caller may serve the group."""
     shard, state = saved.shard, saved.state
-    awake = {key: unpack(each.state or b"") for key, each in saved.workflows.items() if each.kind is WORKFLOW}
-    shards.generations[shard] = state.generation
+    shards.generations[shard], shards.sizes[shard] = state.generation, len(saved.workflows)
     if state.sequence:
         shards.sequences[shard] = state.sequence
     for topic, clock in state.clocks.items():
         shards.clock[topic, shard] = clock
     for topic, position in saved.positions.items():
         shards.decided[topic, shard] = position - 1
-    for tenant_id, workflow_id, reason in state.broken:
-        shards.break_off((tenant_id, workflow_id), reason)
-    for key, each in saved.workflows.items():
-        if (end := each.transitions_offset or 0) > saved.offset:
-            shards.resumed[key] = Cursor(end, each.sequence, state.generation)
-        if key in awake:
-            shards.states.put(key, awake[key])
-        else:
-            shards.states.put_packed(key, each.state or b"")
+    for tenant_id, workflow_id, reason in state.unfoldable:
+        shards.give_up((tenant_id, workflow_id), reason)
+    for number, (key, (each, packed)) in enumerate(saved.workflows.items(), start=1):
+        _restore(shards, key, each, packed, saved)
+        if number % PAUSE == 0:
+            yield
 
 
-def in_doubt(shards: Shards, saved: Collection[Saved]) -> bool:
-    """Whether what was read on from the checkpoints doesn't fit them: a conflict, or a state that history lacks."""
-    begun = {each.shard for each in saved}
-    known = {(tenant_id, workflow_id) for each in saved for tenant_id, workflow_id, _ in each.state.broken}
-    broken = any(shards.shard_of(key) in begun for key in shards.broken.keys() - known)
-    return broken or any(cursor.stopped_short for cursor in shards.resumed.values())
+def _restore(shards: Shards, key: Key, checkpoint: Checkpoint, packed: bytes, saved: Saved) -> None:
+    if (end := checkpoint.transitions_offset or 0) > saved.offset:
+        shards.cursors[key] = Cursor(end, checkpoint.sequence, saved.state.generation)
+    if checkpoint.kind is CheckpointKind.CLOSED:
+        shards.states.put_packed(key, packed)
+    elif checkpoint.sequence:  # else it stands in the place of a record that was nobody's
+        shards.states.put(key, unpack(packed))
 
 
-def placed(checkpoint: Checkpoint, shard: int, key: bytes | None) -> bool:
-    """Whether a checkpoint lies under the key and in the shard that it names."""
-    of_shard = checkpoint.kind is CheckpointKind.SHARD
-    named = shard_key(shard) if of_shard else workflow_key(checkpoint.tenant_id, checkpoint.workflow_id)
-    return checkpoint.shard == shard and key == named
+def doubtful(shards: Shards, saved: Collection[Saved]) -> set[int]:
+    """The shards in which what was read on doesn't fit the checkpoints: a conflict, or a state that history lacks."""
+    known = {(tenant_id, workflow_id) for each in saved for tenant_id, workflow_id, _ in each.state.unfoldable}
+    short = {key for key, cursor in shards.cursors.items() if cursor.stopped_short}
+    odd = {shards.shard_of(key) for key in short | (shards.unfoldable.keys() - known)}
+    return odd & {each.shard for each in saved}

@@ -20,16 +20,15 @@ from .step import Step
 
 log = logging.getLogger("remit.supervisor")
 EVERY = timedelta(seconds=10)
-PART = 100  # checkpoints in one step, so that none grows long
+PART, PART_BYTES = 100, 1024 * 1024  # of checkpoints in one step, so that none grows long
 
 
 @dataclass(slots=True)
 class Pass:
-    """One pass: where each shard's transitions ended when it began, and what of the changes is still to be written."""
+    """One pass: where each moved shard's transitions ended when it began, and what of the changes is to be written."""
 
-    ends: dict[int, int]
+    marks: dict[int, int]
     keys: deque[Key]
-    complete: bool = True  # nothing was too large
 
 
 @dataclass(slots=True)
@@ -43,44 +42,61 @@ class Checkpointer:
 
     def add(self, step: Step, session: Session, now: datetime) -> None:
         """Add the next part of a pass that is due, before the step decides anything: the log has all of the states."""
+        self._void(step, now)
         if self._pass is None and (now < self.due or not self.shards.moved):
             return
-        ends = session.ends([Partition(Topic.TRANSITIONS, shard) for shard in session.shards])
+        ends = self._ends(session)
         if ends is not None:
-            by_shard = {each.number: end for each, end in ends.items()}
-            self._go_on(self._pass or self._begun(by_shard, now), by_shard, step, now)
+            self._go_on(self._pass or self._begun(ends, now), ends, step, now)
+
+    def _void(self, step: Step, now: datetime) -> None:
+        """Let no later takeover use a marker that this one refused, however the log has grown until then."""
+        for shard in self.shards.void:
+            self._write(of_shard(self.shards, shard, None, self._writer(shard), now), step)
+        self.shards.void = set()
+
+    def _ends(self, session: Session) -> dict[int, int] | None:
+        try:
+            ends = session.ends([Partition(Topic.TRANSITIONS, shard) for shard in session.shards])
+        except LogError as error:  # a checkpoint is no reason to drop anything
+            log.warning("no checkpoints for now: %s", error)
+            return None
+        return None if ends is None else {each.number: end for each, end in ends.items()}
 
     def _begun(self, ends: dict[int, int], now: datetime) -> Pass:
-        self._pass = Pass(ends, deque(self.shards.changed))
-        self.shards.changed, self.shards.moved = {}, False
+        marks = {shard: end for shard, end in ends.items() if shard in self.shards.moved}
+        self._pass = Pass(marks, deque(self.shards.changed))
+        self.shards.changed, self.shards.moved = {}, set()
         self.due = now + EVERY
         return self._pass
 
     def _go_on(self, begun: Pass, ends: dict[int, int], step: Step, now: datetime) -> None:
+        """`ends` of the transitions as they are now: the states have exactly what lies before them."""
+        written = 0
         for _ in range(min(PART, len(begun.keys))):
             key = begun.keys.popleft()
             shard = self.shards.shard_of(key)
-            checkpoint = of_workflow(self.shards, key, ends[shard], self._writer(shard), now)
-            if checkpoint is not None and key not in self.shards.broken:
-                begun.complete &= self._write(checkpoint, step)
+            size = self._write(of_workflow(self.shards, key, ends[shard], self._writer(shard), now), step)
+            if not size:  # without it the shard's marker stays where it was, and history is read from there
+                begun.marks.pop(shard, None)
+                self.shards.changed[key] = None
+            if (written := written + size) > PART_BYTES:
+                break
         if not begun.keys:
-            self._mark(begun, step, now)
+            for shard, end in begun.marks.items():
+                self._write(of_shard(self.shards, shard, end, self._writer(shard), now), step)
             self._pass = None
 
-    def _mark(self, begun: Pass, step: Step, now: datetime) -> None:
-        """Without all of the states the markers stay where they were, and history is read from there."""
-        for shard, end in begun.ends.items() if begun.complete else ():
-            self._write(of_shard(self.shards, shard, end, self._writer(shard), now), step)
-
-    def _write(self, checkpoint: Checkpoint, step: Step) -> bool:
+    def _write(self, checkpoint: Checkpoint, step: Step) -> int:
+        """Bytes that were written; 0 for one that is too large."""
         laid = message(checkpoint, Topic.CHECKPOINTS)
         try:
             refuse_oversize([laid])
         except LogError as error:
             log.warning("ALARM no checkpoint of %s/%s: %s", checkpoint.tenant_id, checkpoint.workflow_id, error)
-            return False
+            return 0
         step.checkpoint(checkpoint.shard, laid)
-        return True
+        return len(laid.value)
 
     def _writer(self, shard: int) -> Writer:
         return Writer(instance=self.instance, generation=self.shards.generations[shard])

@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     FOLDED = "folded"
     IGNORED = "ignored"  # of an older generation, behind a newer one
     CONFLICT = "history_conflict"  # a repeat or a gap: the workflow is frozen
-    BROKEN = "broken"  # it can't be folded: the workflow is frozen
+    UNFOLDABLE = "unfoldable"  # it can't be folded: the workflow is frozen
     SKIPPED = "skipped"  # its checkpoint has it
 
 

@@ -89,7 +89,11 @@ class Intake:
             self._renew(key, event, recorded)
         elif event.kind.value == "UNKNOWN":
             self._unknown(recorded, "kind: not known to this build", step)
-        elif isinstance(self.shards.state(key), Unborn) and not isinstance(event, events.Contract):
+        elif (
+            key not in self.shards.frozen
+            and isinstance(self.shards.state(key), Unborn)
+            and not isinstance(event, events.Contract)
+        ):
             self._dead_letter(
                 recorded, DeadLetterKind.UNKNOWN_WORKFLOW, "no contract was accepted under this key", step
             )

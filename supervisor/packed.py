@@ -1,16 +1,28 @@
-"""The packed form of a state: JSON, deflated. What checkpoints hold, and what a closed workflow is kept as. Pure."""
+"""The packed form of a state: JSON, deflated. What checkpoints hold, and what a closed workflow is kept as. Pure.
+
+A seal binds packed bytes to what they are said to be, and to the fold that made them: what this build would fold
+otherwise, or can't fold, it doesn't take from a checkpoint either.
+"""
 
 import zlib
+from hashlib import sha256
 
 import msgspec
 
+from remit.codec.catalogue import catalogue
 from remit.errors import CodecError
+from remit.topics import Topic
 
-from .state import State, Workflow
+from .state import STATE_SCHEMA, State, Workflow
 
 _LEVEL = 1  # a higher one takes three times as long for a tenth less
+_SEAL = 32  # bytes of a SHA-256
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(State)
+
+
+class UnreadableStateError(Exception):
+    """Packed bytes that should be a state are none: history must be read. Never leaves the service."""
 
 
 def pack(state: State) -> bytes:
@@ -19,19 +31,29 @@ def pack(state: State) -> bytes:
 
 
 def unpack(packed: bytes) -> State:
-    """The state that `pack` was given; CodecError for bytes that are none of this build's."""
+    """The state that `pack` was given; UnreadableStateError for other bytes."""
     try:
         return _DECODER.decode(zlib.decompress(packed))
     except (zlib.error, msgspec.DecodeError) as error:
-        raise CodecError(f"state: not a packed state ({type(error).__name__})") from None
+        raise UnreadableStateError(type(error).__name__) from None
 
 
-def check(packed: bytes) -> None:
-    """CodecError for bytes that are damaged; cheaper than `unpack`, as nothing is read of them."""
-    try:
-        zlib.decompress(packed)
-    except zlib.error:
-        raise CodecError("state: damaged") from None
+def sealed(name: str, position: int, content: bytes) -> bytes:
+    """`content` behind its seal, as what `name` had at `position` by this build's fold."""
+    return _seal(name, position, content) + content
+
+
+def unsealed(name: str, position: int, whole: bytes) -> bytes:
+    """What `sealed` was given; CodecError if any of it differs."""
+    seal, content = whole[:_SEAL], whole[_SEAL:]
+    if seal != _seal(name, position, content):
+        raise CodecError("state: damaged, or made by another build's fold")
+    return content
+
+
+def _seal(name: str, position: int, content: bytes) -> bytes:
+    fold = f"{STATE_SCHEMA}/{catalogue().newest(Topic.TRANSITIONS).id}"
+    return sha256(f"{name}\n{position}\n{fold}\n".encode() + content).digest()
 
 
 def at_rest(state: State) -> bool:

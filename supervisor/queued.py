@@ -14,8 +14,7 @@ from remit.contract.normal import EvidenceKind
 
 from . import dataflow, limits
 from .state import Queued, Task, Workflow, phases
-
-Key = tuple[str, str]
+from .states import Key
 
 
 class Wants(NamedTuple):

@@ -13,8 +13,9 @@ from remit.policy.permissions import covers
 
 from .inputs import Assignment
 from .load import Load
-from .queued import Key, QueuedTasks, Ready, Wants
+from .queued import QueuedTasks, Ready, Wants
 from .state import Workflow
+from .states import Key
 
 RISK = {"low": 0, "medium": 1, "high": 2}
 BEATEN = "not the cheapest, least loaded"

@@ -15,14 +15,16 @@ from remit.topics import INPUTS, Topic
 from .checkpointer import EVERY, Checkpointer
 from .decide.inspection import UNREACHABLE
 from .directory import Directory
+from .handover import MovedError
 from .inspect.inspector import Inspector
 from .intake import Intake
+from .packed import UnreadableStateError
 from .routing import schedule
 from .shard import Shards
 from .state import AwaitingReview, Workflow
 from .states import Key
 from .step import Step
-from .takeover import MovedError, take_over
+from .takeover import take_over
 
 log = logging.getLogger("remit.supervisor")
 BATCH = 500
@@ -44,6 +46,7 @@ class Supervisor:
         self._inspector = Inspector(source.writer(), store, clock, name)
         self._intake: Intake | None = None
         self._checkpointer: Checkpointer | None = None
+        self._from_checkpoints = True
         self._epoch = -1
         self._barrier: tuple[datetime, dict[Partition, int]] | None = None
         self._fencings: deque[datetime] = deque(maxlen=FENCINGS)
@@ -77,6 +80,10 @@ class Supervisor:
             self._turn(timeout)
         except MovedError:
             self._drop()
+        except UnreadableStateError as error:
+            log.critical("ALARM a checkpoint holds no state, history is read instead: %s", error)
+            self._drop()
+            self._from_checkpoints = False
         except HistoryGapError:
             raise
         except (StepAbortedError, FencedError) as error:
@@ -111,7 +118,8 @@ class Supervisor:
         return bool(self._session.shards) and self._directory.newest is not None
 
     def _take_over(self) -> None:
-        shards = take_over(self._log, self._session, self._clock)
+        shards = take_over(self._log, self._session, self._clock, from_checkpoints=self._from_checkpoints)
+        self._from_checkpoints = True
         self._directory.require(shards.pinned())
         self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock)
         self._checkpointer = Checkpointer(shards, self._name, due=self._clock() + EVERY)

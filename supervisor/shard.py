@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from remit import ids
-from remit.errors import CodecError
 from remit.events.base import Usage
 from remit.events.transitions import Transition, TransitionKind
 from remit.log.protocols import Recorded
@@ -44,10 +43,12 @@ class Shards:
         self.sequences: dict[int, int] = {}  # of each shard's own notes
         self.generations: dict[int, int] = {}
         self.frozen: dict[Key, str] = {}
-        self.broken: dict[Key, str] = {}  # those of them whose history can't be folded
-        self.changed: dict[Key, None] = {}  # since the last checkpoints, in order
-        self.moved = False  # anything was decided since then
-        self.resumed: dict[Key, Cursor] = {}  # through what states from newer checkpoints than the marker have
+        self.unfoldable: dict[Key, str] = {}  # those of them whose history can't be folded
+        self.sizes: Counter[int] = Counter()  # states, by shard
+        self.changed: dict[Key, None] = {}  # without a checkpoint as they are, in order
+        self.moved: set[int] = set()  # shards in which anything was decided since their marker
+        self.void: set[int] = set()  # shards whose marker must not be used any more
+        self.cursors: dict[Key, Cursor] = {}  # at a takeover: through what a checkpoint newer than the marker has
         self.clock: dict[tuple[str, int], datetime] = {}
         self.load = Load()
         self.queued = QueuedTasks()
@@ -55,12 +56,8 @@ class Shards:
         self.counts: Counter[str] = Counter()
 
     def state(self, key: Key) -> State:
-        """The state of a key; unborn when nothing is known of it."""
-        try:
-            return self.states.get(key) or initial(*key)
-        except CodecError:
-            self.freeze(key, "state_unreadable")
-            return initial(*key)
+        """The state of a key; unborn when nothing is known of it. UnreadableStateError if it is kept, but damaged."""
+        return self.states.get(key) or initial(*key)
 
     def shard_of(self, key: Key) -> int:
         """The shard that a workflow lies in."""
@@ -81,34 +78,41 @@ class Shards:
     def _fold(self, key: Key, transition: Transition, offset: int) -> bool:
         """Fold it, or freeze its workflow; False for one of an older writer, which counts for nothing."""
         if transition.kind is TransitionKind.UNKNOWN:
-            self.break_off(key, "unknown_kind")
+            self.give_up(key, "unknown_kind")
             return True
         verdict = self._skip(key, transition, offset) or self._evolve(key, transition)
         self.counts[verdict.value] += 1
         if verdict is Verdict.CONFLICT:
-            self.break_off(key, Verdict.CONFLICT.value)
+            self.give_up(key, Verdict.CONFLICT.value)
         return verdict is not Verdict.IGNORED
 
     def _skip(self, key: Key, transition: Transition, offset: int) -> Verdict | None:
         """What becomes of a transition that the key's checkpoint already has; None for one that it hasn't."""
-        cursor = self.resumed.get(key)
+        cursor = self.cursors.get(key)
         if cursor is None or offset >= cursor.end:
             return None
-        verdict, self.resumed[key] = cursor.skip(transition)
+        verdict, self.cursors[key] = cursor.skip(transition)
         return verdict
 
     def _evolve(self, key: Key, transition: Transition) -> Verdict:
+        state = self.state(key)
         try:
-            folded = fold(self.state(key), transition)
+            folded = fold(state, transition)
         except Exception:
             # A fault of ours, or a record that no decision of ours made: one workflow must not keep the others down.
             log.exception("ALARM transition %d of %s/%s can't be folded", transition.sequence, *key)
-            self.break_off(key, "decider_fault")
-            return Verdict.BROKEN
+            self.give_up(key, "decider_fault")
+            return Verdict.UNFOLDABLE
         if folded.verdict is Verdict.FOLDED:
-            self.states.put(key, folded.state)
-            self.changed[key] = None
+            self._store(key, folded.state)
         return folded.verdict
+
+    def _store(self, key: Key, state: State) -> None:
+        shard = self.shard_of(key)
+        self.sizes[shard] += key not in self.states
+        self.states.put(key, state)
+        self.changed[key] = None
+        self.moved.add(shard)
 
     def _read_note(self, transition: Transition, shard: int) -> None:
         if transition.writer.generation >= self.generations[shard]:
@@ -121,12 +125,12 @@ class Shards:
         if cause is not None and cause.topic is not None and cause.partition is not None and cause.offset is not None:
             place = (cause.topic, cause.partition)
             self.decided[place] = max(self.decided.get(place, -1), cause.offset)
-            self.moved = True
+            self.moved.add(cause.partition)
             self.now(*place, transition.decided_at)
 
-    def break_off(self, key: Key, reason: str) -> None:
+    def give_up(self, key: Key, reason: str) -> None:
         """Freeze a workflow for what its history holds: no later takeover will read it otherwise."""
-        self.broken[key] = reason
+        self.unfoldable[key] = reason
         self.freeze(key, reason)
 
     def freeze(self, key: Key, reason: str) -> None:
@@ -148,8 +152,7 @@ class Shards:
     def put(self, key: Key, state: State) -> None:
         """Replace a state and keep the indexes true."""
         before = self.states.get(key)
-        self.states.put(key, state)
-        self.changed[key] = None
+        self._store(key, state)
         self.leases.forget(_attempts(before) - _attempts(state))
         self._enter(key, before, state)
 

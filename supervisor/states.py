@@ -27,7 +27,7 @@ class States:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def get(self, key: Key) -> State | None:
-        """The state of a key, if there is one; CodecError for a packed one that can't be read."""
+        """The state of a key, if there is one; UnreadableStateError for a packed one that can't be read."""
         if (state := self._awake.get(key)) is not None:
             return state
         packed = self._packed.get(key)
@@ -47,14 +47,12 @@ class States:
         self._packed[key] = packed
 
     def packed(self, key: Key) -> bytes | None:
-        """The packed form of a state, if there is one."""
-        if (state := self._awake.get(key)) is not None:
-            return pack(state)
+        """The packed form of a state at rest."""
         return self._packed.get(key)
 
-    def rests(self, key: Key) -> bool:
-        """Whether nothing of the key's state is awaited any more."""
-        return key in self._packed
+    def __contains__(self, key: Key) -> bool:
+        """Whether there is one."""
+        return key in self._awake or key in self._packed
 
     def awake(self) -> Iterator[tuple[Key, State]]:
         """The states of which something is awaited."""

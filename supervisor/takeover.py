@@ -5,120 +5,70 @@ callback; given up as soon as the session's epoch moves.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TypeVar
 
 from remit.codec import decode
 from remit.errors import CodecError
-from remit.events.service import Checkpoint
 from remit.events.transitions import Transition
-from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded, Session
-from remit.topics import ANSWERED, INPUTS, SHARDED, Topic, partition_of, shard_key, workflow_key
+from remit.topics import ANSWERED, INPUTS, SHARDED, Topic
 
-from .checkpoint import Found, Saved, in_doubt, placed, restore, usable
+from .checkpoint import doubtful, restore
+from .handover import Handover
+from .saved import Reading, read
 from .shard import Shards, key_of
-from .states import Key
 
 log = logging.getLogger("remit.supervisor")
-HUNG_AFTER = 30.0  # seconds: transaction timeout and 20 s more
 MAGIC = b"\x00"  # of the wire format
-T = TypeVar("T")
-
-
-class MovedError(Exception):
-    """The shards changed hands meanwhile: begin again. Never leaves the service."""
 
 
 def take_over(source: Log, session: Session, clock: Callable[[], datetime], *, from_checkpoints: bool = True) -> Shards:
-    """The folded state of all shards that the session owns, which then consumes their inputs."""
-    epoch, owned = session.epoch, sorted(session.shards)
-    every = [Partition(topic, shard) for topic in SHARDED for shard in owned]
-    committed = _insist(session, epoch, lambda: session.committed(every))
-    history = [Partition(Topic.TRANSITIONS, shard) for shard in owned]
-    pins = _insist(session, epoch, lambda: session.ends(history))
-    saved = _saved(source, session, epoch, pins) if from_checkpoints else []
-    shards = _folded(source, session, epoch, pins, saved)
-    if in_doubt(shards, saved):
-        log.error("ALARM checkpoints and transitions don't agree: history is read from its start")
-        shards = _folded(source, session, epoch, pins, [])
-    for shard in owned:
+    """The folded state of all shards that the session owns, which then consumes their inputs.
+
+    UnreadableStateError when a checkpoint holds no state after all: history must then be read.
+    """
+    handover = Handover(source, session)
+    every = [Partition(topic, shard) for topic in SHARDED for shard in handover.owned]
+    committed = handover.insist(lambda: session.committed(every))
+    history = handover.of_owned(Topic.TRANSITIONS)
+    pins = handover.insist(lambda: session.ends(history))
+    handover.refuse_gaps(history)
+    reading = read(handover, pins)
+    if not from_checkpoints:
+        reading.refuse(set(handover.owned))
+    shards = _folded(handover, pins, reading)
+    for shard in handover.owned:
         shards.generations[shard] = shards.generations.get(shard, 0) + 1
     shards.index()
-    inputs = [Partition(topic, shard) for topic in INPUTS for shard in owned]
-    held = firsts(source, inputs)
+    inputs = [Partition(topic, shard) for topic in INPUTS for shard in handover.owned]
+    held = handover.firsts(inputs)
     shards.start_leases(clock(), {each.number: first for each, first in held.items() if each.topic == Topic.LEASES})
     session.resume({each: start(each, shards, committed.get(each, -1), first=held[each]) for each in inputs})
     return shards
 
 
-def _insist(session: Session, epoch: int, ask: Callable[[], T | None]) -> T:
-    """Ask until it is known, serving the group between tries."""
-    while (answer := ask()) is None:
-        session.poll(1, 0.05)
-        if session.epoch != epoch:
-            raise MovedError
-    return answer
+def _folded(handover: Handover, pins: Mapping[Partition, int], reading: Reading) -> Shards:
+    """Fold on from the checkpoints; where these turn out not to fit what follows them, from history's start."""
+    while True:
+        shards = _folded_from(handover, pins, reading)
+        if not (odd := doubtful(shards, reading.saved)):
+            shards.cursors.clear()
+            reading.mend(shards)
+            return shards
+        log.error("ALARM checkpoints and transitions of shards %s don't agree: history is read", sorted(odd))
+        reading.refuse(odd)
 
 
-def _saved(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int]) -> list[Saved]:
-    """The checkpoints that may be used, of each shard that has some."""
-    asked = [Partition(Topic.CHECKPOINTS, each.number) for each in pins]
-    ends = _insist(session, epoch, lambda: session.ends(asked))
-    newest: dict[int, dict[Key | None, Found]] = {each.number: {} for each in pins}
-    for recorded in _replayed(source, session, epoch, firsts(source, asked), ends):
-        shard = recorded.partition
-        key = None if recorded.key == shard_key(shard) else key_of(recorded)
-        if recorded.key == shard_key(shard) or _home(key, source.partitions) == shard:
-            newest[shard][key] = Found(recorded.offset, _checkpoint(recorded))
-    judged = [_judge(shard, found, pins) for shard, found in newest.items() if found]
-    return [each for each in judged if each is not None]
-
-
-def _home(key: Key | None, partitions: int) -> int | None:
-    return None if key is None else partition_of(workflow_key(*key), partitions)
-
-
-def _checkpoint(recorded: Recorded) -> Checkpoint | None:
-    try:
-        event = decode(recorded.topic, recorded.value)
-    except CodecError:
-        return None
-    return event if isinstance(event, Checkpoint) and placed(event, recorded.partition, recorded.key) else None
-
-
-def _judge(shard: int, found: Mapping[Key | None, Found], pins: Mapping[Partition, int]) -> Saved | None:
-    try:
-        return usable(shard, found, pins[Partition(Topic.TRANSITIONS, shard)])
-    except CodecError as error:
-        log.warning("%s[%d] is not used, history is read instead: %s", Topic.CHECKPOINTS, shard, error)
-        return None
-
-
-def _folded(source: Log, session: Session, epoch: int, pins: Mapping[Partition, int], saved: Iterable[Saved]) -> Shards:
-    shards = Shards(source.partitions)
-    begun = dict.fromkeys(pins, 0)
-    for each in saved:
-        restore(shards, each)
+def _folded_from(handover: Handover, pins: Mapping[Partition, int], reading: Reading) -> Shards:
+    shards, begun = Shards(handover.source.partitions), dict.fromkeys(pins, 0)
+    for each in reading.saved:
         begun[Partition(Topic.TRANSITIONS, each.shard)] = each.offset
-    for recorded in _replayed(source, session, epoch, begun, pins):
+        for _ in restore(shards, each):
+            handover.serve()
+    for recorded in handover.read(begun, pins):
         _read(shards, recorded)
     return shards
-
-
-def _replayed(
-    source: Log, session: Session, epoch: int, begun: Mapping[Partition, int], pins: Mapping[Partition, int]
-) -> Iterator[Recorded]:
-    reader = source.reader()
-    try:
-        for batch in replay(reader, begun, pins, timeout=HUNG_AFTER):
-            yield from batch
-            session.poll(1, 0.0)
-            if session.epoch != epoch:
-                raise MovedError
-    finally:
-        reader.close()
 
 
 def _read(shards: Shards, recorded: Recorded) -> None:
@@ -137,16 +87,7 @@ def _unreadable(shards: Shards, recorded: Recorded, error: CodecError) -> None:
     log.critical("ALARM %s[%d]@%d is no transition: %s", recorded.topic, recorded.partition, recorded.offset, error)
     key = key_of(recorded)
     if key is not None and (recorded.value or b"")[:1] == MAGIC:
-        shards.break_off(key, "unknown_schema")
-
-
-def firsts(source: Log, inputs: list[Partition]) -> dict[Partition, int]:
-    """The earliest offset held of each."""
-    reader = source.reader()
-    try:
-        return reader.starts(inputs)
-    finally:
-        reader.close()
+        shards.give_up(key, "unknown_schema")
 
 
 def start(partition: Partition, shards: Shards, committed: int, *, first: int) -> int:

@@ -171,8 +171,8 @@ class Checkpoint(Event, frozen=True, kw_only=True):
     shard: int  # partition number
     sequence: int  # last sequence folded in; 0 for the marker
     state_schema: int  # version of the state's JSON form
-    state: bytes | None = None  # folded state as JSON, deflated (zlib)
-    transitions_offset: int | None = None  # first transition of the shard that is not folded in
+    state: bytes | None = None  # a seal, then the folded state as JSON; that of a workflow deflated
+    transitions_offset: int | None = None  # first transition of the shard that is not folded in; none voids a marker
     positions: tuple[ShardPosition, ...] = ()  # of the marker
     content_digest: str | None = None  # of a closed workflow's contract
     outcome: str | None = None  # of a closed workflow: its stop reason

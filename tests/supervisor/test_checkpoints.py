@@ -1,9 +1,11 @@
 """Checkpoints on the log in memory: a takeover that begins from them holds what one from history's start holds."""
 
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from uuid import uuid5
 
 import pytest
@@ -12,14 +14,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.codec import decode
-from remit.errors import LogError
+from remit.errors import HistoryGapError, LogError
 from remit.events.envelope import message
 from remit.events.service import Checkpoint, CheckpointKind
 from remit.events.transitions import TransitionKind, WorkflowStatus, Writer
-from remit.log.protocols import Message
+from remit.log.protocols import Message, Partition, Recorded
 from remit.topics import Topic, partition_of, shard_key, workflow_key
-from supervisor import checkpoint, checkpointer
-from supervisor.state import STATE_SCHEMA, Workflow
+from supervisor import checkpoint, checkpointer, packed, states
+from supervisor.state import STATE_SCHEMA, State, Workflow
 from tests.supervisor.test_takeover import NAMES, RARE, check_equivalent, folded, moves
 from tests.supervisor.world import World, completed, two_tasks
 
@@ -159,11 +161,28 @@ def test_a_shard_s_own_notes_and_positions_come_from_its_marker(world: World) ->
 
 
 def damaged(each: Checkpoint) -> Checkpoint:
-    return replace(each, state=b"\x78\x01" + (each.state or b"")[2:40])
+    return replace(each, state=(each.state or b"")[:-1])
 
 
-def of_another_schema(each: Checkpoint) -> Checkpoint:
-    return replace(each, state_schema=STATE_SCHEMA + 1)
+def of_another_sequence(each: Checkpoint) -> Checkpoint:
+    return replace(each, sequence=each.sequence - 3)
+
+
+def of_another_fold(each: Checkpoint) -> Checkpoint:
+    """As a build would write it whose states or transitions are others."""
+    name = "/".join(KEY) if each.kind is not CheckpointKind.SHARD else f"_shard/{each.shard}"
+    position = each.sequence if each.kind is not CheckpointKind.SHARD else each.transitions_offset
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(packed, "STATE_SCHEMA", STATE_SCHEMA + 1)
+        return replace(each, state=packed.sealed(name, position or 0, (each.state or b"")[32:]))
+
+
+def without_its_place(each: Checkpoint) -> Checkpoint:
+    return replace(each, transitions_offset=None)
+
+
+def beyond_the_end(each: Checkpoint) -> Checkpoint:
+    return replace(each, transitions_offset=(each.transitions_offset or 0) + 100)
 
 
 def of_an_older_writer(each: Checkpoint) -> Checkpoint:
@@ -175,8 +194,12 @@ def in_another_shard(each: Checkpoint) -> Checkpoint:
 
 
 HARM: list[tuple[CheckpointKind, Callable[[Checkpoint], Checkpoint]]] = [
-    *((CheckpointKind.CLOSED, harm) for harm in (damaged, of_another_schema, of_an_older_writer, in_another_shard)),
-    *((CheckpointKind.SHARD, harm) for harm in (damaged, of_another_schema, in_another_shard)),
+    *((CheckpointKind.CLOSED, harm) for harm in (of_another_sequence, of_an_older_writer)),
+    *(
+        (kind, harm)
+        for kind in (CheckpointKind.CLOSED, CheckpointKind.SHARD)
+        for harm in (damaged, of_another_fold, in_another_shard, without_its_place, beyond_the_end)
+    ),
 ]
 
 
@@ -184,7 +207,7 @@ HARM: list[tuple[CheckpointKind, Callable[[Checkpoint], Checkpoint]]] = [
 def test_a_checkpoint_in_doubt_is_not_used(
     saved: World, kind: CheckpointKind, harm: Callable[[Checkpoint], Checkpoint]
 ) -> None:
-    """FLOW-3: a corrupt one, one of an unknown state schema, an older supervisor's: history is read instead."""
+    """FLOW-3: a corrupt one, one of an unknown state schema, an older supervisor's: history is read, it is mended."""
     [last] = [each for each in checkpoints(saved) if each.kind is kind and each.shard == SHARD][-1:]
     if harm is in_another_shard and kind is CheckpointKind.SHARD:
         laid = message(replace(last, shard=1 - SHARD), Topic.CHECKPOINTS)
@@ -193,6 +216,9 @@ def test_a_checkpoint_in_doubt_is_not_used(
         lay(saved, harm(last))
     again(saved)
     assert read_whole(saved)
+    save(saved)
+    again(saved)
+    assert saved.counts()["folded"] == 0
 
 
 def unreadable(world: World, value: bytes | None) -> None:
@@ -217,11 +243,84 @@ def test_garbage_under_a_key_that_can_be_no_workflow_s_harms_nothing(saved: Worl
     assert saved.counts()["folded"] == 0
 
 
-def test_a_marker_beyond_the_log_s_end_is_not_used(saved: World) -> None:
-    """A log that lost its tail in a crash of the machine is not topped by a checkpoint that still has it."""
-    [marker] = [each for each in checkpoints(saved) if each.kind is CheckpointKind.SHARD and each.shard == SHARD]
-    assert marker.transitions_offset is not None
-    lay(saved, replace(marker, transitions_offset=marker.transitions_offset + 100))
+def _beside() -> Iterator[str]:
+    """Other workflow ids of the same shard."""
+    return (f"x{number}" for number in count() if partition_of(workflow_key("default", f"x{number}"), 2) == SHARD)
+
+
+def test_a_lost_tail_is_not_topped_by_what_still_has_it(world: World) -> None:
+    """A log that lost its tail in a crash of the machine, and has grown again: its old checkpoints are of no use."""
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    held = world.log._store._held[Partition(Topic.TRANSITIONS, SHARD)]
+    kept = len(held.entries)
+    world.claim(world.offer())
+    world.settle()
+    save(world)
+    end = held.end
+    del held.entries[kept:]
+    world.restart()
+    others = _beside()
+    while held.end < end:
+        name = next(others)
+        world.submit(two_tasks(workflow_id=name), name)
+        for _ in range(4):
+            world.supervisor.turn(0.0)
+    again(world)
+
+
+def test_a_gap_in_history_is_told_although_a_checkpoint_has_it(saved: World) -> None:
+    """KOPS-1: records that retention took are missed at once, not on the day a checkpoint is in doubt."""
+    saved.log.delete_before(Partition(Topic.TRANSITIONS, SHARD), 3)
+    saved.restart()
+    with pytest.raises(HistoryGapError, match="the earliest is 3"):
+        saved.settle()
+
+
+def test_a_state_that_turns_out_to_be_none_is_read_from_history(saved: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever a packed state can't be read, at a takeover or when a record comes for it, history is read instead."""
+    again(saved)
+    monkeypatch.setattr(states, "unpack", _unreadable_once(monkeypatch))
+    saved.submit(two_tasks())
+    saved.settle()
+    assert saved.kinds()[-1] == "duplicate"
+    assert not saved.dead_letters()
+    check_equivalent(saved)
+
+
+def _unreadable_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], State]:
+    def raises(_packed: bytes) -> State:
+        monkeypatch.setattr(states, "unpack", packed.unpack)
+        raise packed.UnreadableStateError("DecodeError")
+
+    return raises
+
+
+def test_an_open_state_that_is_none_stops_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A takeover that meets such a state begins at history's start; the process goes on."""
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    save(world)
+    calls = Counter[str]()
+
+    def raises(_packed: bytes) -> State:
+        calls["unpack"] += 1
+        raise packed.UnreadableStateError("DecodeError")
+
+    monkeypatch.setattr(checkpoint, "unpack", raises)
+    again(world)
+    assert calls["unpack"] == 1
+    assert read_whole(world)
+
+
+def test_a_checkpoint_that_is_gone_is_missed(saved: World) -> None:
+    """A marker counts the workflows beside it: one that compaction took with a foreign tombstone is read again."""
+    held = saved.log._store._held[Partition(Topic.CHECKPOINTS, SHARD)]
+    for place, each in enumerate(held.entries):
+        if each.record is not None and each.record.key == workflow_key(*KEY):
+            held.entries[place] = dataclasses.replace(each, record=None)
     again(saved)
     assert read_whole(saved)
 
@@ -247,7 +346,10 @@ def test_what_history_froze_stays_frozen_behind_a_marker(saved: World, monkeypat
     saved.restart()
     saved.settle()
     assert (saved.shards.frozen, saved.counts()["folded"]) == ({KEY: "history_conflict"}, 0)
-    monkeypatch.setattr(checkpoint, "build", lambda: "another")
+    saved.cancel()
+    saved.settle()
+    assert "the workflow is frozen: history_conflict" in [each.reason for each in saved.dead_letters()]
+    monkeypatch.setattr(checkpoint, "_build", lambda: "another")
     saved.restart()
     saved.settle()
     assert saved.shards.frozen == {KEY: "history_conflict"}
@@ -265,17 +367,85 @@ def test_a_state_over_the_limit_is_left_out_and_its_history_is_read(
 
     monkeypatch.setattr(checkpointer, "refuse_oversize", refuse)
     finished(world)
-    save(world)
-    assert not checkpoints(world)
+    for number in (2, 3):  # two passes, of which the second has nothing to say of the large one
+        save(world)
+        assert not [each for each in checkpoints(world) if each.shard == SHARD and each.kind is CheckpointKind.SHARD]
+        name = f"w{number}"
+        world.submit(two_tasks(workflow_id=name), name)
+        world.settle()
     again(world)
     assert read_whole(world)
+    world.submit(two_tasks())
+    world.settle()
+    assert world.kinds()[-1] == "duplicate"
+
+
+def test_timers_alone_are_worth_a_pass(world: World) -> None:
+    """What only the clock decided is in the checkpoints too."""
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    save(world)
+    before = len(checkpoints(world))
+    world.forward(3600 * 25)
+    world.settle()
+    save(world)
+    assert len(checkpoints(world)) > before
+    again(world)
+    assert world.counts()["folded"] == 0
+
+
+def test_a_generation_never_comes_again(world: World) -> None:
+    """A takeover from history's start is newer than every writer of a checkpoint, used or refused."""
+    finished(world)
+    for _ in range(3):
+        again(world)
+        for key in (b"default/w1", b"default/w2"):
+            world.raw(Topic.RESULTS, b"?", key=key)
+        world.settle()
+        save(world)
+    before = dict(world.shards.generations)
+    for shard in before:
+        name = next(n for n in count() if partition_of(b"default/x%d" % n, 2) == shard)
+        world.raw(Topic.CHECKPOINTS, b"?", key=b"default/x%d" % name)
+    again(world)
+    assert all(world.shards.generations[shard] > generation for shard, generation in before.items())
+    save(world)
+    again(world)
+    assert world.counts()["folded"] == 0
+
+
+def test_the_group_is_served_while_states_are_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """KTXN-9: no more states are restored between two polls than the stated number."""
+    monkeypatch.setattr(checkpoint, "PAUSE", 3)
+    for number in range(20):
+        world.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
+    world.settle()
+    save(world)
+    world.restart()
+    restored, most = Counter[str](), [0]
+    poll, unpack = world.supervisor._session.poll, packed.unpack
+
+    def polled(limit: int, timeout: float) -> list[Recorded]:
+        most.append(restored.pop("states", 0))
+        return poll(limit, timeout)
+
+    def counted(whole: bytes) -> State:
+        restored["states"] += 1
+        return unpack(whole)
+
+    monkeypatch.setattr(world.supervisor._session, "poll", polled)
+    monkeypatch.setattr(checkpoint, "unpack", counted)
+    world.settle()
+    assert sum(most) == 20
+    assert max(most) <= 3 + 2  # the last of one shard, the first of the next
 
 
 def test_a_pass_that_was_torn_leaves_the_old_marker(saved: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill between two parts of a pass: newer states beside an older marker, and nothing is lost or doubled."""
     monkeypatch.setattr(checkpointer, "PART", 1)
-    for number in range(2, 6):
-        saved.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
+    for name in islice(_beside(), 4):
+        saved.submit(two_tasks(workflow_id=name), name)
     saved.settle()
     before = len(checkpoints(saved))
     begin_a_pass(saved)
@@ -353,12 +523,9 @@ def test_checkpoints_come_by_themselves_and_only_after_a_change(world: World) ->
     assert checkpoints(world) == written
 
 
-def _kinds(world: World) -> Iterator[Any]:
-    return (type(state) for _, state in world.shards.states.all())
-
-
 def test_a_closed_workflow_is_kept_packed(saved: World) -> None:
     """A workflow of which nothing is awaited costs the memory of its packed form."""
-    assert saved.shards.states.rests(KEY)
-    assert list(_kinds(saved)) == [Workflow]
-    assert len(saved.shards.states.packed(KEY) or b"") < 4096
+    packed = saved.shards.states.packed(KEY)
+    assert packed is not None
+    assert len(packed) < 4096
+    assert [type(state) for _, state in saved.shards.states.all()] == [Workflow]
