@@ -19,6 +19,7 @@ from .child import BOUND_S, STALL_S
 from .orders import TARGETS, Finding, Heard, Order, Page, Tally
 from .target import Target
 
+_ROOT = Path(__file__).resolve().parents[1]
 MOST_DEATHS = 5
 """Of one target's children: what kills so many is told, and the rest of its inputs is left."""
 
@@ -48,17 +49,18 @@ class Child:
             if said.crash is None:
                 return heard, None
             heard.append(said)
-        self._process = None
-        return heard, process.wait()
+        self.close()
+        return heard, process.returncode
 
     def close(self) -> None:
-        """Let it end."""
+        """Let it end, and wait until it has."""
         if self._process is not None:
-            self._process.communicate()
+            self._process.communicate()  # a dead one takes nothing more: what was left to send is let go
+            self._process = None
 
     def _start(self) -> subprocess.Popen[str]:
         words = [sys.executable, "-m", "fuzz.child", self._module, str(self._file)]
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT, text=True)
         return self._process
 
 

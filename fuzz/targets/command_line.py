@@ -46,13 +46,13 @@ _MODULES = ("handlers:work", "work.py:handle", "json:dumps", "a.b:c")
 def _arguments(dice: Random) -> tuple[str, ...]:
     """A right line with some words changed, dropped or added."""
     words = list(dice.choice(_LINES))
-    for _ in range(dice.randint(1, 3)):
+    for _ in range(dice.choice((1, 1, 2, 3))):
         at = dice.randrange(len(words))
         match dice.randrange(4):
             case 0:
                 words[at] = odd.text(dice)
             case 1:
-                words[at] = texts.mutated(dice, words[at])
+                words[at] = texts.mutated(dice, words[at], most=1)
             case 2:
                 words.insert(at, odd.text(dice))
             case 3 if len(words) > 1:
