@@ -48,3 +48,17 @@ def test_the_wheel_runs_its_commands_and_finds_its_roles(wheel: Path, tmp_path: 
         "print(*(role(each).__name__ for each in ('supervisor.service', 'workers', 'projector')))"
     )
     assert _python(wheel, code, tmp_path).split() == ["remit.supervisor.service", "remit.workers", "remit.projector"]
+
+
+def test_formats_are_checked_with_what_the_plain_install_brings(wheel: Path, tmp_path: Path) -> None:
+    """VALID-1: nonsense in a format is refused with its path; no extra is needed, and a remark would be too little."""
+    code = (
+        "import json; from remit.policy.output_schemas import validate_output; "
+        "formats = ('date-time', 'uri', 'uuid', 'email'); "
+        "schema = lambda each: json.dumps({'type': 'object', 'required': ['a'], "
+        "'properties': {'a': {'type': 'string', 'format': each}}}); "
+        "print(*(line for each in formats for line in validate_output(schema(each), {'a': 'no: sense {'})), sep='\\n')"
+    )
+    assert _python(wheel, code, tmp_path).splitlines() == [
+        f"output.a is not a valid {each}" for each in ("date-time", "uri", "uuid", "email")
+    ]
