@@ -171,7 +171,7 @@ def _of_struct(cls: type[msgspec.Struct]) -> Plain:
 
     def convert(value: Any) -> dict[str, Any]:  # noqa: ANN401
         if type(value) is not cls:
-            raise _not(cls.__name__, value)
+            raise _other_shape(cls, value)
         plain = msgspec.structs.asdict(value)
         name = ""
         try:
@@ -186,6 +186,15 @@ def _of_struct(cls: type[msgspec.Struct]) -> Plain:
         return plain
 
     return convert
+
+
+def _other_shape(cls: type[msgspec.Struct], value: Any) -> Refused:  # noqa: ANN401
+    """Names a field too many, if that is what is wrong."""
+    named = value if isinstance(value, dict) else value.__struct_fields__ if isinstance(value, cls) else ()
+    for name in named:
+        if name not in cls.__struct_fields__:
+            return Refused(f"is no field of {cls.__name__}").within(str(name))
+    return _not(cls.__name__, value)
 
 
 def _of_field(node: inspect.Type) -> tuple[str | None, Plain]:

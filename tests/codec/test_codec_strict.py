@@ -60,9 +60,11 @@ def test_a_field_that_is_unknown_missing_or_misspelled_is_named() -> None:
 
 
 def test_a_nested_record_of_another_shape_is_named_by_its_path() -> None:
-    """AVRO-3: a dict or a wider record in a nested place is refused, not trimmed."""
-    assert refusal(result(usage={"tokens_in": 1, "typo": SECRET})) == "result.usage: must be Usage, not dict"
-    assert refusal(result(usage=WiderUsage())) == "result.usage: must be Usage, not WiderUsage"
+    """AVRO-3: a dict or a wider record in a nested place is refused, not trimmed, and a field too many is named."""
+    assert refusal(result(usage={"tokens_in": 1, "typo": SECRET})) == "result.usage.typo: is no field of Usage"
+    assert refusal(result(usage={"tokens_in": 1})) == "result.usage: must be Usage, not dict"
+    wider = refusal(result(usage=WiderUsage()))
+    assert wider == f"result.usage.{WiderUsage.__struct_fields__[-1]}: is no field of Usage"
     wrong = with_(full(Evidence), output=full(Usage))
     assert refusal(result(evidence=(full(Evidence), wrong))) == (
         "result.evidence[1].output: must be ArtefactRef, not Usage"
