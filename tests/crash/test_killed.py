@@ -94,7 +94,7 @@ def test_a_supervisor_killed_anywhere_loses_and_doubles_nothing(
         kill(first)  # nobody is there to see it come
         file = rig.home / "w1.yaml"
         file.write_text(WORKFLOW.format(id="w1"), "utf-8")
-        rig.run("submit", str(file), "--timeout", "2", exit_code=3)
+        rig.run("submit", str(file), "--timeout", "6", exit_code=3)
         _worker(rig, gates)
     else:
         if point != "offered":
