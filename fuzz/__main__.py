@@ -7,13 +7,14 @@ import random
 import sys
 import tempfile
 from collections.abc import Mapping
+from math import ceil
 from pathlib import Path
 
 import click
 
 from .orders import TARGETS, Finding, Order, Tally
 from .table import kept, lines
-from .target import Target
+from .target import WHOLE_S, Target
 from .watch import fuzz_all, targets_of
 
 
@@ -43,20 +44,21 @@ def main(
     seed = seed if seed is not None else random.SystemRandom().randrange(10**6)
     click.echo(f"seed {seed}: {len(chosen)} targets")
     share = seconds * processes / len(chosen)
+    part = min(1.0, seconds / WHOLE_S)
     wanted = 1 if only is not None else inputs
     orders = [
-        Order(target=name, seed=seed, first=only or 0, inputs=wanted, seconds=share, least=each.least)
+        Order(target=name, seed=seed, first=only or 0, inputs=wanted, seconds=share, least=ceil(each.least * part))
         for name, each in chosen.items()
     ]
     tallies = fuzz_all(orders, processes, module)
+    for line in lines(tallies, {order.target: order.inputs or order.least for order in orders}):
+        click.echo(line)
     findings = _tell(tallies, chosen, module, shows_trace=only is not None)
     click.echo(f"{f'{findings} FINDINGS' if findings else 'no crash, no hang'}: replay with --seed {seed}")
     sys.exit(1 if findings else 0)
 
 
 def _tell(tallies: Mapping[str, Tally], targets: Mapping[str, Target], module: str, *, shows_trace: bool) -> int:
-    for line in lines(tallies, targets):
-        click.echo(line)
     findings = [finding for each in tallies.values() for finding in each.findings]
     if findings:
         folder = Path(tempfile.mkdtemp(prefix="remit-fuzz-"))

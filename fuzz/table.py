@@ -10,20 +10,19 @@ _MIB = 1 << 20
 _COLUMNS = "{:<24}{:>10}{:>10}{:>10}{:>10}{:>9}{:>9}"
 
 
-def lines(tallies: Mapping[str, Tally], targets: Mapping[str, Target]) -> Iterator[str]:
-    """The table: one line for each target, and the sum."""
+def lines(tallies: Mapping[str, Tally], least: Mapping[str, int]) -> Iterator[str]:
+    """The table: one line for each target, with the `least` that it must have, and the sum."""
     yield _COLUMNS.format("target", "inputs", "least", "accepted", "refused", "slowest", "findings")
     for name, each in tallies.items():
         slowest = f"{each.slowest * 1000:.0f} ms"
-        least = f"{targets[name].least:,}"
-        yield _line(name, each, least, slowest)
+        yield _line(name, each, f"{least[name]:,}", slowest)
     whole = Tally(
         inputs=sum(each.inputs for each in tallies.values()),
         accepted=sum(each.accepted for each in tallies.values()),
         refused=sum(each.refused for each in tallies.values()),
         findings=[finding for each in tallies.values() for finding in each.findings],
     )
-    yield _line("all", whole, "", "")
+    yield _line("all", whole, f"{sum(least.values()):,}", "")
     yield f"most memory: {max(each.peak for each in tallies.values()) // _MIB} MiB"
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from remit.errors import CodecError, FaultyDocumentError, RemitError
 
 LEAST = 2_000
+WHOLE_S = 120.0
+"""A run of so many seconds must have the least of each target, a shorter one its part of it."""
 _LONGEST_LINE = 2_000  # characters: a line that people are to read
 _LONGEST_TEXT = 256 * 1024  # of all lines together
 
@@ -34,7 +36,7 @@ class Target:
     name: str
     make: Callable[[Random], Any]
     judge: Callable[[Any], bool]
-    least: int = LEAST  # inputs that a run must have, however little time it gets
+    least: int = LEAST  # inputs that a run of `WHOLE_S` must have, however little of it the target gets
 
 
 def dice(seed: int, target: str, number: int) -> Random:

@@ -60,7 +60,7 @@ def _headed(dice: Random) -> bytes:
 
 def _long(dice: Random, topic: str) -> bytes:
     """A field that claims a length, and has it: nothing is missing, it is only too much."""
-    data, size = dice.choice(right(topic)), dice.choice((1_000, 1_000, 60_000, 700_000))
+    data, size = dice.choice(right(topic)), dice.choice((300, 1_000, 1_000, 1_000, 1_000, 1_000, 60_000, 700_000))
     at = dice.randrange(HEADER_BYTES, len(data))
     return data[:at] + raw.varint(size) + dice.choice((b"\xff", b"\x00", b"a", b"\x02")) * size + data[at + 1 :]
 

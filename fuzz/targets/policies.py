@@ -49,6 +49,6 @@ def _judging(given: bytes) -> bool:
 
 
 TARGETS = (
-    Target("policy.file", _file, _taken),
-    Target("policy.judging", _tree, _judging),
+    Target("policy.file", _file, _taken, least=1_000),
+    Target("policy.judging", _tree, _judging, least=1_000),
 )

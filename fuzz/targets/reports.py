@@ -70,7 +70,7 @@ def _inspected(given: tuple[str, bytes]) -> bool:
 
 
 TARGETS = (
-    Target("report.junit", _junit, _read_junit),
+    Target("report.junit", _junit, _read_junit, least=1_000),
     Target("report.bandit", _bandit, _read_bandit),
     Target("report.inspected", _stored, _inspected),
 )

@@ -61,6 +61,6 @@ def _read(given: bytes) -> bool:
 
 
 TARGETS = (
-    Target("settings.environment", _environment, _set),
+    Target("settings.environment", _environment, _set, least=1_000),
     Target("broker.record", _record, _read),
 )

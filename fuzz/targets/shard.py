@@ -120,6 +120,6 @@ def _taken_over(given: Sequence[Laid]) -> bool:
 
 
 TARGETS = (
-    Target("supervisor.inputs", _inputs, _taken, least=500),
-    Target("supervisor.takeover", _history, _taken_over, least=500),
+    Target("supervisor.inputs", _inputs, _taken, least=300),
+    Target("supervisor.takeover", _history, _taken_over, least=300),
 )

@@ -18,7 +18,7 @@ from supervisor.dataflow import split_repository_reference, split_task_reference
 from ..making import documents, odd, texts
 from ..target import LawBrokenError, Target
 
-LEAST = 20_000
+LEAST = 64_000
 _REFERENCES = (
     *(repo_reference("svc", "0f" * 20), "repo://svc@main", "artefact://sha256/" + "ab" * 32, "artefact://a/b"),
     *("file://notes/a.md", "input://repo", "task://code/revision", "jira:ABC-1", "repo://svc@commit:0f0f"),

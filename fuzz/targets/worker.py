@@ -1,6 +1,7 @@
 """What a worker's command leaves behind and says: result, usage, output files, its line; and the worker's own files."""
 
 import json
+import logging
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -152,6 +153,7 @@ def _spool(dice: Random) -> bytes:
 
 def _spooled(given: bytes) -> bool:
     """One that can't be read is set aside, and the next look doesn't see it."""
+    logging.getLogger("remit.worker").setLevel(logging.CRITICAL)  # it warns of each
     folder = _folder() / "spool"
     spool = Spool(folder)
     (folder / "00.result").write_bytes(given)
@@ -164,7 +166,7 @@ def _spooled(given: bytes) -> bool:
 TARGETS = (
     Target("worker.envelope", _envelope, _read_envelope),
     Target("worker.usage", _usage, _read_usage),
-    Target("worker.output", _output, _collected),
+    Target("worker.output", _output, _collected, least=1_000),
     Target("worker.config", _config, _of_file("config.yaml", load_config)),
     Target("worker.secrets", _secrets, _of_file("secrets.env", read_secrets)),
     Target("worker.spool", _spool, _spooled),

@@ -127,8 +127,9 @@ def test_an_input_that_can_not_be_made_is_a_finding_too(tmp_path: Path) -> None:
 
 def test_the_table_says_what_each_target_must_have_and_has(planted: dict[str, Tally]) -> None:
     """Inputs, the least, accepted, refused, the slowest, findings; then the sum."""
-    head, *rows, whole, memory = lines(planted, targets_of(PLANTED))
+    head, *rows, whole, memory = lines(planted, dict.fromkeys(planted, INPUTS))
     assert head.split() == ["target", "inputs", "least", "accepted", "refused", "slowest", "findings"]
     assert [row.split()[0] for row in rows] == list(planted)
     assert int(whole.split()[1]) == sum(each.inputs for each in planted.values())
+    assert whole.split()[2] == str(INPUTS * len(planted))
     assert memory.startswith("most memory: ")
