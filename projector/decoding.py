@@ -16,7 +16,7 @@ from remit.ids import sha256
 from remit.log.protocols import Recorded
 from remit.topics import SHARDED, partition_of, shard_key, workflow_key
 
-from .tables import Row
+from .tables import Values
 
 UNDECODABLE = "undecodable"
 UNKNOWN_SCHEMA = "unknown_schema"
@@ -65,18 +65,15 @@ def _home(key: bytes, partitions: int) -> int:
     return partition_of(key, partitions)
 
 
-def skipped(record: Recorded, reason: str) -> Row:
+def skipped(record: Recorded, reason: str) -> Values:
     """The row of a record that could not be used."""
     value = record.value or b""
-    return Row(
-        "skipped",
-        {
-            "topic": record.topic,
-            "partition": record.partition,
-            "offset": record.offset,
-            "reason": reason,
-            "record_sha256": sha256(value),
-            "size": len(value),
-            "appended_at": record.appended_at,
-        },
-    )
+    return {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "reason": reason,
+        "record_sha256": sha256(value),
+        "size": len(value),
+        "appended_at": record.appended_at,
+    }

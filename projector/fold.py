@@ -1,27 +1,28 @@
-"""A batch of records -> rows and the guard's new state. Pure; the service and the rebuild import it.
+"""A batch of records -> what comes in of them and the guard's new state. Pure; the service and the rebuild import it.
 
 A transition is let in by the rule of the log: each sequence of a key once, in log order; one of an older generation
 behind a newer is ignored; a fork or a gap freezes that key.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from remit.events.base import Event
+import pyarrow as pa
+
 from remit.events.inputs import Decision
 from remit.events.service import DeadLetter, Policy
-from remit.events.transitions import Transition
+from remit.events.transitions import NOTES, Transition, TransitionKind
 from remit.log.protocols import Partition, Recorded
 from remit.topics import Topic
 
-from . import rows
 from .decoding import CONTRACT_UNREADABLE, Read, skipped
-from .rows_contract import ContractUnreadableError
-from .rows_evidence import text
-from .tables import Gathered, Row, Values
+from .documents import ContractUnreadableError, human_minute, normal_form
+from .incoming import SHARD_NOTES, Incoming, plain, stream_of
+from .tables import Values
 
 
 class Stream(NamedTuple):
@@ -62,10 +63,12 @@ class Facts:
 class Batch:
     """What one commit writes: rows by table, without a repeated key, and how far each partition was read.
 
+    Events make rows by `sql/rows.sql`; the rest are rows already.
     Where `unknown` names places, the facts were too few: fold again with the ids of the transitions stored there.
     """
 
-    rows: Mapping[str, list[Values]]
+    incoming: Mapping[str, pa.Table]
+    rows: Mapping[str, Sequence[Values]]
     progress: Mapping[Partition, Progress]
     streams: Mapping[str, Stream]
     unknown: frozenset[Place]
@@ -132,19 +135,33 @@ class _Folding:
         self.facts = facts
         self.marks: dict[Partition, _Mark] = {}
         self.streams: dict[str, Stream] = {}
-        self.ids: dict[Place, str] = {}
+        self.ids: dict[Place, UUID] = {}
         self.unknown: set[Place] = set()
-        self.gathered = Gathered()
+        self.incoming = Incoming()
+        self.skipped: list[Values] = []
 
     def take(self, each: Read) -> None:
         mark = self._mark(each.record)
         if each.record.offset < mark.next_offset:
             return  # read before: its rows came in the same commit as this position
         mark.advance(each.record)
-        for table, values in self._rows(each):
-            if table == "skipped":
-                mark.skipped += 1
-            self.gathered.add(table, values)
+        match each.event:
+            case None:
+                self._skip(each.record, each.fault or "")
+            case Transition() as event:
+                if self._let_in(each.record, event):
+                    self._transition(each.record, event)
+            case Policy() as event:
+                rate, environment = human_minute(event.document)
+                more = {"human_minute_gbp": rate, "environment": environment}
+                self.incoming.add(Topic.POLICIES, each.record, event, **more)
+            case Decision() | DeadLetter() as event:
+                self.incoming.add(each.record.topic, each.record, event)
+            # Contracts, results, inspections, receipts, workers: transitions carry what a view shows of them.
+
+    def _skip(self, record: Recorded, reason: str) -> None:
+        self.marks[record.source].skipped += 1
+        self.skipped.append(skipped(record, reason))
 
     def _mark(self, record: Recorded) -> _Mark:
         partition = record.source
@@ -152,58 +169,48 @@ class _Folding:
             mark = self.marks[partition] = _Mark(self.facts.progress.get(partition, Progress()))
         return mark
 
-    def _rows(self, each: Read) -> Iterator[Row]:
-        if each.event is None:
-            return iter((skipped(each.record, each.fault or ""),))
-        if isinstance(each.event, Transition):
-            return self._let_in(each.record, each.event)
-        return _other(each.record, each.event)
-
-    def _let_in(self, record: Recorded, event: Transition) -> Iterator[Row]:
-        name = rows.stream_of(record)
+    def _let_in(self, record: Recorded, event: Transition) -> bool:
+        name = stream_of(record)
         stream = self.streams.get(name) or self.facts.streams.get(name) or Stream()
         known = self._known((name, event.sequence)) if event.sequence <= stream.sequence else None
         verdict = judge(stream, event, known)
         self.streams[name] = counted(stream, event, verdict)
-        if verdict is not Verdict.NEXT:
-            return iter(())
-        self.ids[name, event.sequence] = event_id = text(event.event_id)
-        return _of_transition(record, event, event_id)
+        if verdict is Verdict.NEXT:
+            self.ids[name, event.sequence] = event.event_id
+        return verdict is Verdict.NEXT
 
     def _known(self, place: Place) -> str | None:
         if place in self.ids:
-            return self.ids[place]
+            return str(self.ids[place])
         if place not in self.facts.ids:
             self.unknown.add(place)
         return self.facts.ids.get(place)
 
+    def _transition(self, record: Recorded, event: Transition) -> None:
+        topic = SHARD_NOTES if event.kind is TransitionKind.DEAD_LETTERED else Topic.TRANSITIONS
+        more = {"only_noted": event.kind in NOTES, "judged": list(_judged(event)), "normal": None}
+        if event.contract is not None:
+            try:
+                more["normal"] = normal_form(event.contract)
+            except ContractUnreadableError:
+                # What it says of statuses holds, only the contract's own columns stay empty.
+                self._skip(record, CONTRACT_UNREADABLE)
+        self.incoming.add(topic, record, event, **more)
+
     def batch(self) -> Batch:
-        for name, stream in self.streams.items():
-            self.gathered.add("streams", {"stream": name, **stream._asdict()})
+        streams = [{"stream": name, **stream._asdict()} for name, stream in self.streams.items()]
         progress = {**self.facts.progress, **{at: mark.progress() for at, mark in self.marks.items()}}
-        return Batch(self.gathered.by_table(), progress, self.streams, frozenset(self.unknown))
+        rows: dict[str, Sequence[Values]] = {"skipped": self.skipped, "streams": streams}
+        return Batch(self.incoming.tables(), rows, progress, self.streams, frozenset(self.unknown))
 
 
-def _of_transition(record: Recorded, event: Transition, event_id: str) -> Iterator[Row]:
-    try:
-        # Before the first row: what it says of statuses holds, only the contract's own columns stay empty.
-        contract = rows.contract_of(event)
-    except ContractUnreadableError:
-        yield skipped(record, CONTRACT_UNREADABLE)
-        contract = None
-    yield from rows.transition(record, event, event_id, contract)
-
-
-def _other(record: Recorded, event: Event) -> Iterator[Row]:
-    match event:
-        case Decision():
-            yield rows.decision(record, event)
-        case DeadLetter():
-            yield rows.dead_letter(record, event)
-        case Policy():
-            yield rows.policy(record, event)
-        case _:
-            return  # contracts, results, inspections, receipts, workers: transitions carry what a view shows of them
+def _judged(event: Transition) -> Iterator[dict[str, Any]]:
+    """The evidence that the verdict names, and whether it is what failed."""
+    if event.accepted is not None:
+        yield from ({**plain(each), "failing": False} for each in event.accepted.evidence)
+    if (ending := event.ending) is not None:
+        yield from ({**plain(each), "failing": each in ending.failing} for each in ending.evidence)
+        yield from ({**plain(each), "failing": True} for each in ending.failing if each not in ending.evidence)
 
 
 def fold(reads: Iterable[Read], facts: Facts) -> Batch:
@@ -216,4 +223,4 @@ def fold(reads: Iterable[Read], facts: Facts) -> Batch:
 
 def streams_of(records: Iterable[Recorded]) -> frozenset[str]:
     """The streams that a batch may be about: what `Facts` must be looked up for."""
-    return frozenset(rows.stream_of(record) for record in records if record.topic == Topic.TRANSITIONS)
+    return frozenset(stream_of(record) for record in records if record.topic == Topic.TRANSITIONS)

@@ -4,7 +4,8 @@ The only module of the role that opens DuckDB. One writer, one connection, one t
 ever open the file: closing any descriptor of it would drop the lock that keeps other processes out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -17,22 +18,16 @@ from remit.log.protocols import Partition
 
 from . import sql
 from .fold import Batch, Facts, Place, Progress, Stream
-from .tables import KEYED, ONCE, PROJECTION_VERSION, Keyed, Values
+from .statements import makings, upsert
+from .tables import KEYED, PROJECTION_VERSION, Keyed, Values
 
 _STREAM_COLUMNS = ", ".join(Stream._fields)
 REMEMBERED = 100_000
 """Guards of streams kept in memory; beyond that they are read anew."""
 
 
-_TYPES = {
-    "VARCHAR": pa.string(),
-    "VARCHAR[]": pa.list_(pa.string()),
-    "BIGINT": pa.int64(),
-    "BOOLEAN": pa.bool_(),
-    "DECIMAL(18, 6)": pa.decimal128(18, 6),
-    "TIMESTAMPTZ": pa.timestamp("us", "UTC"),
-}
-"""Arrow's types for those of the tables."""
+_TYPES = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "TIMESTAMPTZ": pa.timestamp("us", "UTC")}
+"""Arrow's types for those of the tables whose rows are made here or in the fold."""
 
 
 class StoreBusyError(RefusedError):
@@ -95,6 +90,8 @@ class Store:
             return False
         self._connection.execute("BEGIN")
         try:
+            for topic, events in batch.incoming.items():
+                self._make_rows(topic, events)
             for table, rows in batch.rows.items():
                 self._write(table, rows)
             self._write_progress(changed)
@@ -108,8 +105,7 @@ class Store:
 
     def record_gaps(self, gaps: Iterable[Values]) -> None:
         """Keep, for ever, that history is missing and an operator accepted it."""
-        if rows := list(gaps):
-            self._write("gaps", rows)
+        self._write("gaps", list(gaps))
 
     def checkpoint(self) -> None:
         """Bring all that is committed into the one file, so that a copy of it is whole."""
@@ -123,6 +119,7 @@ class Store:
         self._connection.execute("SET TimeZone = 'UTC'")
         # Batches are small: a second thread costs more than it saves, and the other core has work.
         self._connection.execute("SET threads = 1")
+        self._connection.execute(_SUBJECT_TEXT)
         if (version := self._version()) is None:
             version = self._make()
         if version != PROJECTION_VERSION:
@@ -158,11 +155,23 @@ class Store:
         rows = self._connection.execute(query, [list(names)]).fetchall()
         return {name: Stream(*rest) for name, *rest in rows}
 
+    def _make_rows(self, topic: str, events: pa.Table) -> None:
+        with self._incoming(events):
+            for columns, statement in _MAKINGS[topic]:
+                if not columns or any(_has_values(events.column(each)) for each in columns):
+                    self._connection.execute(statement)
+
     def _write(self, table: str, rows: Sequence[Values]) -> None:
         """Insert through Arrow, which is a hundred times faster than row by row; a keyed table's rows are joined."""
-        self._connection.register("incoming", _arrow(rows, _schema(table)))
+        if rows:
+            with self._incoming(pa.Table.from_pylist(rows, _schema(table))):
+                self._connection.execute(_INSERTS.get(table) or f"INSERT INTO {table} BY NAME FROM incoming")
+
+    @contextmanager
+    def _incoming(self, rows: pa.Table) -> Iterator[None]:
+        self._connection.register("incoming", rows)
         try:
-            self._connection.execute(_INSERTS.get(table) or f"INSERT INTO {table} BY NAME SELECT * FROM incoming")  # noqa: S608 - own names
+            yield
         finally:
             self._connection.unregister("incoming")
 
@@ -187,11 +196,8 @@ def _schema(table: str) -> pa.Schema:
     return pa.schema([pa.field(column, _TYPES[kind]) for column, kind in sql.types_of(table).items()])
 
 
-def _arrow(rows: Sequence[Values], schema: pa.Schema) -> pa.Table:
-    """Column by column: every row has all of them, in the table's order."""
-    columns = zip(*(row.values() for row in rows), strict=True)
-    arrays = [pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+def _has_values(column: "pa.ChunkedArray[Any]") -> bool:
+    return column.null_count < len(column)
 
 
 def _moved(progress: Mapping[Partition, Progress], positions: Mapping[Partition, int]) -> dict[Partition, Progress]:
@@ -215,31 +221,11 @@ def _offset_row(partition: Partition, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _upsert(table: str, keyed: Keyed, columns: Iterable[str]) -> str:
-    """The statement that joins parts with stored rows, by the same rule as `tables.join`."""
-    sets = ", ".join(f"{column} = {_joined(table, keyed, column)}" for column in columns if column not in keyed.key)
-    return (
-        f"INSERT INTO {table} BY NAME SELECT * FROM incoming "  # noqa: S608 - own names
-        f"ON CONFLICT ({', '.join(keyed.key)}) DO UPDATE SET {sets}"
-    )
-
-
-def _joined(table: str, keyed: Keyed, column: str) -> str:
-    if column in keyed.first:
-        return f"coalesce({table}.{column}, excluded.{column})"
-    if guard := keyed.guard_of(column):
-        return f"CASE WHEN excluded.{guard} IS NOT NULL THEN excluded.{column} ELSE {table}.{column} END"
-    return f"coalesce(excluded.{column}, {table}.{column})"
-
-
-def _inserts() -> dict[str, str]:
-    once = {
-        table: f"INSERT INTO {table} BY NAME SELECT * FROM incoming ON CONFLICT DO NOTHING"  # noqa: S608 - own names
-        for table in ONCE
-    }
-    keyed = {table: _upsert(table, each, sql.columns_of(table)) for table, each in KEYED.items()}
-    return once | keyed | {"offsets": _upsert("offsets", _OFFSETS, sql.columns_of("offsets"))}
-
-
-_OFFSETS = Keyed(("topic", "partition"))
-_INSERTS = _inserts()
+_KEYED = {"streams": KEYED["streams"], "offsets": Keyed(("topic", "partition"))}
+_INSERTS = {table: upsert(table, keyed, "FROM incoming") for table, keyed in _KEYED.items()}
+_MAKINGS = makings()
+_SUBJECT_TEXT = """CREATE TEMP MACRO subject_text(subject) AS CASE
+    WHEN subject.revision IS NOT NULL THEN coalesce(subject.repository, '') || '@' || subject.revision
+    WHEN subject IS NOT NULL THEN subject.kind || ':' || coalesce(subject.digest, '')
+END"""
+"""The one text form of a subject: repository@revision, or kind:digest."""

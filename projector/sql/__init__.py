@@ -1,17 +1,41 @@
-"""The tables and views, and their comments: SQL files read through `importlib.resources`. Pure; `store` imports it."""
+"""The tables, views and rows: SQL files, read through `importlib.resources`. Pure; the projector's rooms import it."""
 
 import re
 from collections.abc import Iterator
 from importlib import resources
+from typing import NamedTuple
 
 _STATEMENT = re.compile(r"(?:^-- (?P<says>[^\n]*)\n)?^CREATE (?P<kind>TABLE|VIEW) (?P<name>\w+)", re.MULTILINE)
 _COLUMN = re.compile(r"^    (?P<code>\S[^\n]*?) *-- (?P<says>[^\n]+)$", re.MULTILINE)
+_SELECT = re.compile(
+    r"^-- FROM (?P<topics>.+) INTO (?P<table>\w+)(?: WHERE (?P<columns>.+))?\n(?P<code>[^;]+);", re.MULTILINE
+)
+
+
+class Select(NamedTuple):
+    """One of rows.sql: the rows of a table that a topic's events make, where one of `columns` (if any) has a value."""
+
+    topics: tuple[str, ...]
+    table: str
+    columns: tuple[str, ...]
+    statement: str
+
+
+def selects() -> Iterator[Select]:
+    """Every SELECT of rows.sql, in order."""
+    for match in _SELECT.finditer(_text("rows.sql")):
+        columns = tuple(match["columns"].split(" OR ")) if match["columns"] else ()
+        yield Select(tuple(match["topics"].split(", ")), match["table"], columns, match["code"])
+
+
+def _text(file: str) -> str:
+    return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
 
 
 def statements() -> Iterator[str]:
     """Every statement that makes an empty database, comments on each table, view and column included."""
     for file in ("tables.sql", "views.sql"):
-        text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+        text = _text(file)
         yield text
         yield from comments(text)
 
@@ -43,7 +67,7 @@ def columns_of(table: str) -> list[str]:
 
 def types_of(table: str) -> dict[str, str]:
     """Columns of a table and their types as they stand in its statement, in order."""
-    text = resources.files(__package__).joinpath("tables.sql").read_text(encoding="utf-8")
+    text = _text("tables.sql")
     body = re.search(rf"^CREATE TABLE {table} \((.*?)^\);", text, re.MULTILINE | re.DOTALL)
     if body is None:
         raise KeyError(table)

@@ -1,6 +1,7 @@
 """The laws of the projection: whatever the batches, whatever comes twice, a rebuild finds the same."""
 
 import os
+import re
 import tempfile
 from decimal import Decimal
 from pathlib import Path
@@ -10,14 +11,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from projector.decoding import read
-from projector.fold import Facts, fold
-from projector.positions import TOPICS
-from projector.sql import columns_of
-from projector.tables import IDENTITY
-from remit.events.transitions import Recovery, TaskStatus, TransitionKind
+from projector.incoming import SCHEMAS
+from projector.sql import columns_of, selects
+from projector.store import Store
+from projector.tables import IDENTITY, KEYED
+from remit.events.transitions import Recovery, TaskStatus, TransitionKind, WorkflowStatus
 from remit.log.memory import MemoryLog
-from remit.log.outgoing import partitions_in
 from remit.log.protocols import Message, Partition, Recorded
 from remit.topics import Topic
 from tests.projector.driving import ask, ask_one, differences, project, rebuilt
@@ -27,6 +26,8 @@ SEEDS = st.lists(st.integers(0, 10**6), min_size=1, max_size=3)
 # Every database costs about a second; REMIT_TEST_EXAMPLES asks for more histories.
 # A counterexample is small enough as drawn: shrinking would make hundreds of databases.
 EXAMPLES = int(os.environ.get("REMIT_TEST_EXAMPLES", "2"))
+OWN_WORDS = {"ended", "settlement", "minutes", "offer_"}
+"""What the views add: an attempt's end, kinds of bookings, and what an outcome leaves out of its kind."""
 FEW = settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
@@ -65,15 +66,25 @@ def everything(log: MemoryLog, topic: Topic) -> list[Recorded]:
     return [each for each in reader.poll(10**6, 0.0) if not (each.key or b"").startswith(b"_shard")]
 
 
-def test_every_row_is_whole() -> None:
-    """Each row that a batch writes has every column of its table, in the table's order: Arrow takes them by place."""
-    log = mixed_log(range(12))
-    reader = log.reader()
-    reader.assign({Partition(topic, number): 0 for topic in TOPICS for number in range(partitions_in(topic, 8))})
-    batch = fold(read(reader.poll(10**6, 0.0), log.partitions), Facts())
-    assert batch.rows.keys() == IDENTITY.keys() - {"gaps", "offsets", "meta"}
-    for table, rows in batch.rows.items():
-        assert {tuple(row) for row in rows} == {tuple(columns_of(table))}
+def test_every_row_is_whole(tmp_path: Path) -> None:
+    """Each SELECT says every column of its table and no other: what one leaves out would be null without a word."""
+    made = set()
+    with Store(tmp_path / "db.duckdb") as store:
+        for select in selects():
+            made.add(select.table)
+            place = {"place"} if select.table in KEYED else set()
+            for topic in select.topics:
+                with store._incoming(SCHEMAS[topic].empty_table()):
+                    found = store._connection.execute(f"DESCRIBE {select.statement}").fetchall()
+                assert {name for name, *_ in found} == {*columns_of(select.table)} | place
+    assert made == IDENTITY.keys() - {"skipped", "streams", "gaps", "offsets", "meta"}
+
+
+def test_words_of_the_log() -> None:
+    """Every kind and status that rows.sql names is one that the log has."""
+    known = {each.value for kind in (TransitionKind, TaskStatus, WorkflowStatus) for each in kind}
+    texts = {text for select in selects() for text in re.findall(r"'([a-z_]+)'", select.statement)}
+    assert texts - known == OWN_WORDS
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
