@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid5
 
 import pytest
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from remit.events import service
 from remit.policy import load
+from supervisor import routing
 from supervisor.directory import narrowed
 from supervisor.inputs import Assignment
 from supervisor.load import Load
@@ -179,6 +181,17 @@ def test_a_registration_only_narrows_its_pool() -> None:
     found = narrowed(worker("x", "coders", capabilities=("code", "root"), tools=("rm",), risk_class="high"), pool)
     assert (found.capabilities, found.tools, found.risk_class) == (("code",), (), "low")
     assert narrowed(worker("x", "coders", capabilities=(), tools=()), pool).capabilities == ("code",)
+
+
+def test_who_waits_behind_a_full_worker_costs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks that want the same stand in one line: with a hundred behind a full worker the rules are asked once."""
+    rules = Mock(wraps=routing.exclusion)
+    monkeypatch.setattr(routing, "exclusion", rules)
+    waiting = [replace_keys(BASE_WORKFLOW, f"t{number % 7}", f"w{number}") for number in range(100)]
+    made = bench(worker("a", slots=1), workflows=waiting)
+    made.alive = {"a": Alive(0, START)}
+    assert made.schedule() == []
+    assert rules.call_count == 1
 
 
 slots = st.lists(st.integers(0, 3), min_size=1, max_size=4)
