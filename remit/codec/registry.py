@@ -45,7 +45,10 @@ class Registry:
 
     def answer(self, method: str, target: str, body: bytes = b"") -> Answer:
         """The answer to one request; `target` is path and query as they came."""
-        path = unquote(urlsplit(target).path).rstrip("/")
+        try:
+            path = unquote(urlsplit(target).path).rstrip("/")
+        except ValueError:  # such as brackets around no address
+            return Answer(400, {"error_code": 400, "message": "the request's target is no path"})
         try:
             if method == "GET":
                 return self._read(path)

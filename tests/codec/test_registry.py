@@ -156,3 +156,10 @@ def test_the_server_listens_on_this_machine_and_bounds_what_it_reads(server: Sch
     connection.close()
     with pytest.raises(SettingsError, match=f"--port {server.server_port} can't be listened on"):
         SchemaServer(REGISTRY, server.server_port)
+
+
+@pytest.mark.parametrize("target", ["//[", "//[/subjects", "http://[::1/subjects"])
+def test_a_target_that_is_no_path_is_a_bad_request(target: str) -> None:
+    """Whatever a client asks for has an answer in the API's form."""
+    status, body = REGISTRY.answer("GET", target)
+    assert (status, body["error_code"]) == (400, 400)
