@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from remit.redaction import redact
+
 Path = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -38,11 +40,13 @@ def render(path: Path) -> str:
 def _part(part: str | int) -> str:
     if isinstance(part, int):
         return f"[{part}]"
+    part = redact(part)  # a key may be a secret itself
     return f".{part}" if _PLAIN_KEY.fullmatch(part) else f"[{quote(part)}]"
 
 
 def quote(key: str) -> str:
     """A key of the document as it may stand in a message: escaped, at most 64 characters."""
+    key = redact(key)
     cut = key if len(key) <= _LONGEST_KEY else key[: _LONGEST_KEY - 1] + "…"
     return json.dumps(cut)
 
@@ -62,7 +66,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
 
 
 def _shown(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) else quote(key)
+    return redact(key) if _PLAIN_KEY.fullmatch(key) else quote(key)
 
 
 def lines(faults: Iterable[Fault], document: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from remit.events.transitions import StopReason, Writer
 from remit.log.protocols import Recorded
 from remit.topics import Topic, partition_of, workflow_key
 
+from .checks.secrets import names_a_secret
 from .decide import decided
 from .decide.quarantine import quarantine
 from .directory import Directory
@@ -66,7 +67,7 @@ class Intake:
             self.shards.counts["decided_before"] += 1
             return
         renewal = _renewal(recorded)
-        if renewal is not None and self._placed(recorded) is None:
+        if renewal is not None and self._placed(recorded) is None and not names_a_secret(renewal):
             self._renew((renewal.tenant_id, renewal.workflow_id), renewal, recorded)
 
     def _placed(self, recorded: Recorded) -> tuple[DeadLetterKind, str] | None:
@@ -85,6 +86,8 @@ class Intake:
             self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "not a record of this topic", step)
         elif (event.tenant_id, event.workflow_id) != key:
             self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "key: names another workflow than the event", step)
+        elif names_a_secret(event):
+            self._dead_letter(recorded, DeadLetterKind.NOT_ALLOWED, "a name in it looks like a secret", step)
         elif isinstance(event, events.Lease) and event.kind is events.LeaseKind.RENEWED:
             self._renew(key, event, recorded)
         elif event.kind.value == "UNKNOWN":

@@ -4,14 +4,16 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from remit.documents import read
 from remit.errors import FaultyDocumentError, SettingsError
 from remit.faults_pydantic import faults_of
 from remit.ids import ID_PATTERN
+from remit.leaks import no_secret
 
-Id = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
+Id = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$"), AfterValidator(no_secret)]
+Word = Annotated[str, AfterValidator(no_secret)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Permission = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write(:[A-Za-z0-9._/*-]+)?)$")]
@@ -29,11 +31,11 @@ class WorkerConfig(BaseModel):
     home: Path  # spool, repositories and workspaces lie below it
     slots: Annotated[int, Field(ge=1, le=256)] = 1  # attempts at once
     capabilities: list[Id] = []  # empty = all of the pool
-    tools: list[str] = []  # empty = all of the pool
-    permissions: dict[str, list[Permission]] = {}  # empty = all of the pool
-    output_schemas: list[str] = []  # empty = any
+    tools: list[Word] = []  # empty = all of the pool
+    permissions: dict[Word, list[Permission]] = {}  # empty = all of the pool
+    output_schemas: list[Word] = []  # empty = any
     risk_class: Literal["low", "medium", "high"] = "high"  # the highest that it takes
-    price_entry: str = "default"  # entry of the policy's prices
+    price_entry: Word = "default"  # entry of the policy's prices
     env_allow: list[Variable] = []  # variables that pass to the command and to checks; their values are redacted
     secrets_from: Path | None = None  # file of NAME=VALUE lines that pass to the command alone; redacted
     calls_no_model: bool = False  # then usage that isn't reported is none, instead of the whole reservation

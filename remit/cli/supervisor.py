@@ -11,7 +11,9 @@ from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.serving import readable_log, stop_on_signals
 from remit.errors import SettingsError
 from remit.ids import ID_PATTERN, is_id
+from remit.leaks import RULE
 from remit.log.kafka.admin import require_topics
+from remit.redaction import finds
 from remit.roles import role
 
 log = logging.getLogger("remit.supervisor")
@@ -30,6 +32,8 @@ def run(invocation: Invocation, name: str | None) -> None:
     name = name or f"{socket.gethostname()}-0"
     if not is_id(name):
         raise SettingsError(f"--name must match {ID_PATTERN}")
+    if finds(name):
+        raise SettingsError(f"--name {RULE}")
     readable_log()
     settings = invocation.connected
     require_topics(settings)

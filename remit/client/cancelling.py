@@ -12,6 +12,7 @@ from remit.events.envelope import new_event
 from remit.events.inputs import Decision, DecisionKind
 from remit.events.transitions import Transition, TransitionKind
 from remit.log.protocols import Log
+from remit.redaction import redact
 from remit.topics import Topic
 
 CANCELS = frozenset({TransitionKind.TASK_STOPPED, TransitionKind.WORKFLOW_STOPPED})
@@ -46,7 +47,8 @@ def _must_exist(log: Log, tenant_id: str, workflow_id: str, timeout: float, ask:
 
 def unknown(tenant_id: str, workflow_id: str) -> str:
     """What is said of a workflow that the log does not know."""
-    return f"no workflow {workflow_id} of tenant {tenant_id} is on the log (another tenant: --tenant NAME)"
+    workflow, tenant = redact(workflow_id), redact(tenant_id)
+    return f"no workflow {workflow} of tenant {tenant} is on the log (another tenant: --tenant NAME)"
 
 
 def _named(workflow_id: str, task_id: str | None) -> str:
@@ -63,5 +65,5 @@ def _decision(tenant_id: str, workflow_id: str, task_id: str | None, reason: str
         kind=DecisionKind.CANCEL,
         person=who(),
         task_id=task_id,
-        reason=reason,
+        reason=redact(reason),
     )

@@ -13,6 +13,7 @@ from remit.errors import CodecError, LogError, UnconfirmedError
 from remit.events.base import Event
 from remit.events.envelope import key_of, message
 from remit.events.transitions import Transition
+from remit.leaks import refuse_leaks
 from remit.log.protocols import Log, Partition, Recorded
 from remit.topics import Topic, partition_of
 
@@ -74,7 +75,9 @@ def carry_out(log: Log, event: Event, topic: Topic, *, timeout: float = TIMEOUT_
     """Write the event and return the first transition that it caused.
 
     Raises UnconfirmedError after `timeout` seconds, or as soon as the log fails: `ask` tells how to find out.
+    RefusedError for an event with a secret in it; a contract's document was cleaned when it was made.
     """
+    refuse_leaks(event, "document")
     stage = ["nothing was sent"]
     deadline = time.monotonic() + timeout
 

@@ -9,14 +9,18 @@ from remit.client.effects import TIMEOUT_S, unconfirmed
 from remit.client.identity import who
 from remit.client.within import within
 from remit.codec import decode
+from remit.documents import parse
 from remit.errors import CodecError, LogError, PolicyInvalidError
 from remit.events.envelope import message, new_event
 from remit.events.service import Policy as PolicyEvent
 from remit.events.service import PolicyKind
+from remit.faults import lines
+from remit.leaks import RULE, leaks, refuse_leaks
 from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded
 from remit.policy import load
 from remit.policy.model import Policy
+from remit.redaction import finds
 from remit.topics import Topic, dispatches
 
 PRODUCER = "client"
@@ -61,7 +65,9 @@ def apply_policy(log: Log, text: str, create: CreateTopics, *, timeout: float = 
     Raises PolicyInvalidError with every fault, UnconfirmedError when the log did not acknowledge it in time.
     """
     policy = load.parse(text)
+    _refuse_secrets(text)
     event = _applied(text)
+    refuse_leaks(event, "document")
 
     def work() -> None:
         create([dispatches(pool) for pool in policy.pools])
@@ -74,6 +80,15 @@ def apply_policy(log: Log, text: str, create: CreateTopics, *, timeout: float = 
         ask = f"Ask with: remit policy show (policy {event.policy_sha256})"
         raise unconfirmed(timeout, "whether the policy lies on the log is not known", error, ask) from error
     return event
+
+
+def _refuse_secrets(text: str) -> None:
+    """A policy is published as it stands, comments included, and hashed: nothing can be taken out of it."""
+    document = parse(text, is_json=text.lstrip()[:1] == "{", error=PolicyInvalidError)
+    if faults := leaks(document):
+        raise PolicyInvalidError(lines(faults, document))
+    if finds("\n".join(line.partition("#")[2] for line in text.splitlines())):
+        raise PolicyInvalidError([f"a comment {RULE}"])
 
 
 def _applied(text: str) -> PolicyEvent:

@@ -14,13 +14,16 @@ from remit.client.identity import who
 from remit.client.policies import PRODUCER, InForce, in_force
 from remit.client.references import full_commit, store_file
 from remit.client.within import within
+from remit.contract.clean import cleaned
 from remit.contract.gate import normalise
 from remit.contract.resolve import resolve
 from remit.errors import ContractInvalidError, LogError, RefusedError, SettingsError
 from remit.events.envelope import new_event
 from remit.events.inputs import Contract, ContractKind
 from remit.events.transitions import Transition, TransitionKind
+from remit.leaks import RULE
 from remit.log.protocols import Log
+from remit.redaction import finds
 from remit.topics import Topic
 
 NO_POLICY = "no policy is on the log yet: apply one with `remit policy apply FILE`"
@@ -41,12 +44,19 @@ def under(document: Mapping[str, Any], workflow_id: str) -> dict[str, Any]:
     """The document under another id, where it names one; an id that it doesn't name travels as the key alone."""
     if not ids.is_id(workflow_id):
         raise SettingsError(f"--id must match {ids.ID_PATTERN}")
+    _refuse_secret(workflow_id)
     name = "workflow_id" if "workflow_id" in document else "task_id"
     return {**document, name: workflow_id} if name in document else dict(document)
 
 
+def _refuse_secret(workflow_id: str) -> None:
+    if finds(workflow_id):
+        raise RefusedError(f"the workflow's id {RULE}")
+
+
 def newest_policy(log: Log, workflow_id: str, *, timeout: float = TIMEOUT_S) -> InForce:
     """The policy that a submission will be judged by; RefusedError without one, UnconfirmedError from a mute log."""
+    _refuse_secret(workflow_id)  # before anything names it
     try:
         found = within(timeout, lambda: in_force(log))
     except (TimeoutError, LogError) as error:
@@ -59,11 +69,12 @@ def newest_policy(log: Log, workflow_id: str, *, timeout: float = TIMEOUT_S) -> 
 def prepare(
     document: Mapping[str, Any], workflow_id: str, rules: InForce, store: ArtefactStore, folder: Path
 ) -> Contract:
-    """The event that submits a document: checked under `rules`, every reference resolved.
+    """The event that submits a document: checked under `rules`, every reference resolved, its prose without secrets.
 
     `folder` is where `file://` counts from. Raises ContractInvalidError with every fault; files are stored on the way.
     """
     now = datetime.now(UTC)
+    document = cleaned(document)
     named = own_id(document)
     workflow = normalise(document, rules.policy, now=now, workflow_id=workflow_id if named else None)
     resolved = resolve(

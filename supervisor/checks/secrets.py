@@ -1,10 +1,11 @@
-"""Secrets in the words of a result: what a foreign writer let through must not be copied into a transition. Pure."""
+"""Secrets that a foreign writer let through: they must not be copied into a transition. Pure."""
 
 from collections.abc import Iterator
 
 import msgspec
 
-from remit.events.inputs import Result
+from remit.events.base import Event
+from remit.events.inputs import Contract, Decision, Lease, Result
 from remit.redaction import finds
 
 UNSCANNED = frozenset({"sha256", "reference", "attempt_id", "environment_digest"})  # digests and ids, never a secret
@@ -21,6 +22,22 @@ def secret_rules(event: Result) -> tuple[str, ...]:
     if not finds("\n".join(texts)):  # one look at all; a rule may see one across two texts, hence the second look
         return ()
     return tuple(dict.fromkeys(rule for text in texts for rule in finds(text)))
+
+
+def names_a_secret(event: Event) -> bool:
+    """Whether a name that transitions would copy is a secret: names are refused, never rewritten."""
+    match event:
+        case Contract():
+            named: tuple[str, ...] = (event.tenant_id, event.workflow_id, event.submitter, event.content_digest)
+        case Lease():
+            named = (event.task_id, event.worker_id, (event.usage.model if event.usage else "") or "")
+        case Result():
+            named = (event.task_id, event.worker_id)
+        case Decision():
+            named = (event.task_id or "", event.person)
+        case _:
+            return False
+    return bool(finds("\n".join(named)))
 
 
 def _texts(value: object, name: str = "") -> Iterator[str]:

@@ -10,6 +10,8 @@ from remit.documents import parse
 from remit.errors import ContractInvalidError, FaultyDocumentError
 from remit.events.inputs import Contract, ContractKind
 from remit.events.transitions import ContractAccepted, Note, Rejection, TransitionKind
+from remit.faults import lines
+from remit.leaks import leaks
 
 from ..state import Unborn, Workflow
 from .unit import Unit
@@ -70,6 +72,8 @@ def _begin(unit: Unit, event: Contract) -> None:
 
 def _judged(unit: Unit, event: Contract) -> normal.Workflow:
     document = parse(event.document, is_json=True)
+    if secrets := leaks(document):  # a client cleans what it sends; what is accepted is copied
+        raise ContractInvalidError(lines(secrets, document))
     workflow = normalise(
         document,
         unit.facts.policy,

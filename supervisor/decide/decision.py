@@ -2,6 +2,7 @@
 
 from remit.events.inputs import Decision, DecisionKind
 from remit.events.transitions import Note, Stop, StopReason, TransitionKind
+from remit.redaction import redact
 
 from ..state import Completed, Workflow
 from .stopping import stop_task, stop_workflow
@@ -23,7 +24,8 @@ def on_decision(unit: Unit, event: Decision) -> None:
 
 def _cancel(unit: Unit, event: Decision) -> None:
     owner = unit.workflow.contract.owner
-    stop = Stop(stop_reason=StopReason.CANCELLED, owner=owner, person=event.person, detail=event.reason)
+    why = redact(event.reason) if event.reason else None
+    stop = Stop(stop_reason=StopReason.CANCELLED, owner=owner, person=event.person, detail=why)
     if event.task_id is not None:
         stop_task(unit, event.task_id, stop, minutes=event.minutes_spent)
     else:

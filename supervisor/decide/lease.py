@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from remit.events.inputs import Lease, LeaseKind
 from remit.events.transitions import Claimed, Note, TransitionKind
+from remit.redaction import redact
 
 from ..state import Attempt, Offered, Task, Workflow
 from .unit import Unit
@@ -19,7 +20,7 @@ def on_lease(unit: Unit, event: Lease) -> None:
         if event.kind is LeaseKind.CLAIM:
             begin_attempt(unit, task, attempt)
         else:
-            unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=event.reason or "declined")
+            unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=redact(event.reason or "declined"))
     elif not _repeated(attempt, event):
         _too_late(unit, event)
 

@@ -2,10 +2,13 @@
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from remit.contract.normal import TaskContract
 from remit.events.base import Usage
 from remit.events.inputs import ErrorClass, Question, Result, ResultBody, ResultStatus
 from remit.events.transitions import InspectionRequest, Note, TransitionKind
+from remit.redaction import finds
 
 from ..checks.envelope import envelope_faults, foreign_parts, size_fault, stale_parts
 from ..checks.outputs import Outputs, read_outputs
@@ -136,9 +139,10 @@ def _late(unit: Unit, event: Result, attempt: Attempt) -> None:
 
 
 def _usage(event: Result) -> Usage | None:
-    if event.result is not None:
-        return event.result.usage
-    return event.malformed.usage if event.malformed is not None else None
+    """What was used; without the model's name if that is a secret."""
+    said = event.result or event.malformed
+    usage = said.usage if said is not None else None
+    return replace(usage, model=None) if usage is not None and usage.model and finds(usage.model) else usage
 
 
 def _note(unit: Unit, event: Result, kind: TransitionKind, differs: tuple[str, ...], note: Note | None = None) -> None:
