@@ -6,6 +6,7 @@ SettingsError with the variable's name and the rule, never the value: it may be 
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError, model_validator
@@ -24,6 +25,14 @@ def _known_zone(name: str) -> str:
     except (LookupError, OSError, ValueError):
         raise ValueError("must be a time zone of the IANA database, such as Europe/London") from None
     return name
+
+
+def _address(url: str) -> str:
+    try:
+        urlsplit(url)
+    except ValueError:
+        raise ValueError("must be a folder or a URL, such as s3://bucket/artefacts") from None
+    return url
 
 
 class Settings(BaseSettings):
@@ -46,7 +55,7 @@ class Settings(BaseSettings):
     """Of every sharded topic; chosen once for a log's life."""
     home: Path = Path(".remit")
     """Folder of what this machine keeps: the broker's data, artefacts, logs."""
-    artefacts: Annotated[str | None, Field(min_length=1)] = None
+    artefacts: Annotated[str, Field(min_length=1), AfterValidator(_address)] | None = None
     """The artefact store as a URL; see `artefact_url`."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] | None = None
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER"] | None = None

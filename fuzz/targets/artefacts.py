@@ -1,5 +1,6 @@
 """References and aliases as the artefact store takes them, and stored bytes that are others than they should be."""
 
+import re
 from random import Random
 
 from remit.artefacts import ArtefactStore
@@ -32,7 +33,25 @@ def _alias(given: str) -> bool:
     return store.named(given) == "ab" * 32
 
 
+_URLS = ("s3://bucket/x", "file:///nowhere/x", "memory://x", "/nowhere/x", "nowhere", "file://host/x", "gs://a@b/c")
+_SAFE = re.compile(r"(?:(?:s3|gs|file|memory)://|(?!.*::)(?!.*://))")
+
+
+def _url(dice: Random) -> str:
+    """A setting's value; the system lets no NUL into an environment."""
+    right = dice.choice(_URLS)
+    return (texts.mutated(dice, right) if dice.randrange(5) else odd.text(dice)).replace("\x00", "")
+
+
+def _opened(given: str) -> bool:
+    """No scheme is opened that would ask a network before it is used."""
+    if not _SAFE.match(given):
+        return False
+    return not ArtefactStore(given).has("ab" * 32)
+
+
 TARGETS = (
     Target("artefact.reference", _word, _asked, least=5_000),
+    Target("artefact.url", _url, _opened),
     Target("artefact.alias", _word, _alias, least=5_000),
 )

@@ -9,6 +9,7 @@ from random import Random
 from unittest.mock import patch
 
 from remit.broker.record import process_of, read_record, record_path
+from remit.doctor.probe_machine import disks
 from remit.settings import load
 
 from ..making import documents, odd, texts
@@ -40,6 +41,7 @@ def _environment(dice: Random) -> dict[str, str]:
 def _set(given: dict[str, str]) -> bool:
     with patch.dict(os.environ, given, clear=True):
         settings = load()
+        disks(settings)
     if not settings.artefact_url or settings.zone is None:
         raise LawBrokenError("settings without a store or a zone")
     return True

@@ -1,5 +1,6 @@
 """Gathers facts from this machine. Only `remit.doctor` imports it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -64,7 +65,7 @@ def _folders(settings: Settings) -> Iterator[tuple[Path, str]]:
 
 
 def _existing(folder: Path) -> Path:
-    return next(each for each in (folder, *folder.parents) if each.exists())
+    return next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - of any length
 
 
 def _without_login(url: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.doctor.probe_machine import disks
 from remit.errors import SettingsError
 from remit.log.kafka.client import client_config
 from remit.settings import Settings, load
@@ -105,3 +106,18 @@ def test_a_client_without_a_cluster_is_a_settings_error() -> None:
     """It names the variable that would name one."""
     with pytest.raises(SettingsError, match="KAFKA_BOOTSTRAP_SERVERS"):
         client_config(load())
+
+
+@pytest.mark.parametrize("url", ["s3://[", f"s3://{CANARY}]", "file://[x/y"])
+def test_an_artefact_store_that_is_no_address_is_refused_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its variable, and not where it is first taken apart; it may hold a login, so it is not shown."""
+    monkeypatch.setenv("REMIT_ARTEFACTS", url)
+    with pytest.raises(SettingsError, match="^REMIT_ARTEFACTS: must be a folder or a URL") as refused:
+        load()
+    assert CANARY not in str(refused.value)
+
+
+def test_a_folder_of_any_length_has_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that no file can have stands below a folder that is there."""
+    monkeypatch.setenv("REMIT_HOME", "a" * 5_000)
+    assert disks(load())
