@@ -112,7 +112,7 @@ def test_a_client_without_a_cluster_is_a_settings_error() -> None:
 def test_an_artefact_store_that_is_no_address_is_refused_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its variable, and not where it is first taken apart; it may hold a login, so it is not shown."""
     monkeypatch.setenv("REMIT_ARTEFACTS", url)
-    with pytest.raises(SettingsError, match="^REMIT_ARTEFACTS: must be a folder or a URL") as refused:
+    with pytest.raises(SettingsError, match=r"^REMIT_ARTEFACTS: must be a folder or a URL") as refused:
         load()
     assert CANARY not in str(refused.value)
 
