@@ -7,6 +7,7 @@ ROUNDS ?= 3
 PARTS  ?=
 SECONDS ?= 300
 SEED   ?=
+PLANT  ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -30,8 +31,8 @@ check: $(READY)  ## style, types, import contracts, schema compatibility
 bench: $(READY)  ## each figure beside its floor: make bench SCALE=0.1 ROUNDS=2 PARTS="logic pipeline"
 	$(BIN)/python -m benchmarks $(PARTS) --scale $(SCALE) --rounds $(ROUNDS)
 
-chaos: $(READY)  ## kill, stop and restart everything under load, then check: make chaos SECONDS=300 SEED=7
-	$(BIN)/python -m chaos --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+chaos: $(READY)  ## kill, stop and restart everything under load, then check: make chaos SECONDS=300 SEED=7 PLANT=
+	$(BIN)/python -m chaos --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(PLANT),--plant $(PLANT))
 
 fuzz: $(READY)  ## bad input for every decoder and reader: make fuzz SECONDS=120 SEED=7
 	$(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -37,10 +37,11 @@ class Actor:
         self._twin: subprocess.Popen[bytes] | None = None
         self._twin_until = 0.0
         self.seed: int | None = None  # of the orders that each life gets
+        self.orders: Callable[[int, str, int], Order | None] = order
 
     def start(self) -> None:
         """Start it now, with what its life is ordered to do to itself."""
-        self._order = order(self.seed, self.target, self._lives) if self.seed is not None else None
+        self._order = self.orders(self.seed, self.target, self._lives) if self.seed is not None else None
         self._ordered = False
         ordered = {VARIABLE: self._order.text()} if self._order else {}
         self._process = self._spawned(ordered)

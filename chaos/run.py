@@ -13,7 +13,7 @@ from remit.errors import LogError
 from remit.log.kafka.log import KafkaLog
 from remit.settings import BOOTSTRAP_VARIABLE, load
 
-from . import restarts, talk, views
+from . import plants, restarts, talk, views
 from .actors import Actor
 from .clients import Clients
 from .ground import Ground
@@ -21,11 +21,14 @@ from .history import History, Key, read
 from .invariants import CHECKS
 from .invariants.inputs import undecided
 from .invariants.outcomes import reasons
+from .plants import PLANTS
 from .schedule import Fault, schedule
 from .watcher import Watcher
 from .workload import policy
 
 TICK_S = 0.1
+KILLS, WORKFLOWS = 100, 500
+"""What a run of five minutes on two cores is to reach at least."""
 TELL_S = 10.0
 BELOW = frozenset({"broker", "store"})
 Say = Callable[[str], None]
@@ -42,6 +45,7 @@ class Wanted:
     rate: float = 8.0
     open_at_once: int = 150
     settle_seconds: float = 150.0
+    plant: str | None = None
 
 
 @dataclass
@@ -62,6 +66,11 @@ class Outcome:
     def stops(self) -> int:
         """How many processes were stopped and resumed."""
         return sum(count for what, count in self.counts.items() if what.startswith("stop "))
+
+    @property
+    def reached(self) -> bool:
+        """Whether it killed as much, over as many workflows, as a long run is to."""
+        return self.kills >= KILLS and self.workflows.total() >= WORKFLOWS
 
     @property
     def held(self) -> bool:
@@ -87,6 +96,7 @@ class Run:
             BOOTSTRAP_VARIABLE: self._ground.bootstrap,
             "REMIT_HOME": str(home),
             "PYTHONUNBUFFERED": "1",
+            **({plants.VARIABLE: wanted.plant} if wanted.plant else {}),
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
         }
         self._actors = {each.target: each for each in self._cast()}
@@ -109,6 +119,7 @@ class Run:
         ]
         for each in supervisors:
             each.seed = wanted.seed
+            each.orders = PLANTS[wanted.plant].orders if wanted.plant else each.orders
         workers = [actor(f"worker-{n}", "chaos.worker", "--id", f"worker-{n}") for n in range(1, wanted.workers + 1)]
         return [*supervisors, *workers, actor("projector", "remit.cli", "projector", "run")]
 
@@ -138,6 +149,8 @@ class Run:
     def _faults(self, began: float) -> None:
         wanted = self._wanted
         coming = list(schedule(wanted.seed, wanted.seconds, wanted.supervisors, wanted.workers))
+        if wanted.plant and PLANTS[wanted.plant].alone:
+            coming = []
         told = began
         while (now := time.monotonic()) < began + wanted.seconds:
             while coming and coming[0].at <= now - began:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from .run import Outcome, Wanted
+from .plants import PLANTS
+from .run import KILLS, WORKFLOWS, Outcome, Wanted
 
 SHOWN = 8
 """Violations of one invariant that are printed."""
@@ -24,4 +25,13 @@ def lines(wanted: Wanted, outcome: Outcome) -> Iterator[str]:
     for name, found in outcome.violations.items():
         yield f"  {name:<40}{'OK' if not found else f'{len(found)} VIOLATIONS':>6}"
         yield from (f"    {each}" for each in found[:SHOWN])
+    amount = f"{outcome.kills} kills over {outcome.workflows.total()} workflows"
+    yield f"at least {KILLS} over {WORKFLOWS}: {'reached' if outcome.reached else 'NOT reached'}, {amount}"
+    if wanted.plant:
+        yield f"the plant {wanted.plant} was {'found' if found_out(wanted, outcome) else 'NOT found'}"
     yield f"{'all hold' if outcome.held else 'BROKEN'}: replay with --seed {wanted.seed} --seconds {wanted.seconds:g}"
+
+
+def found_out(wanted: Wanted, outcome: Outcome) -> bool:
+    """Whether the invariant that must see the plant saw it."""
+    return wanted.plant is not None and bool(outcome.violations.get(PLANTS[wanted.plant].seen_by))
