@@ -26,17 +26,17 @@ STATE_SCHEMA = 1
 DECIDER_VERSION = 1
 
 
-class Waiting(msgspec.Struct, frozen=True, tag=True):
+class Waiting(msgspec.Struct, frozen=True, tag=True, gc=False):
     """For its dependencies."""
 
 
-class Queued(msgspec.Struct, frozen=True, tag=True):
+class Queued(msgspec.Struct, frozen=True, tag=True, gc=False):
     """For a worker, since then."""
 
     since: datetime
 
 
-class Offered(msgspec.Struct, frozen=True, tag=True):
+class Offered(msgspec.Struct, frozen=True, tag=True, gc=False):
     """To one worker, until then; waiting for one since `since`."""
 
     attempt_id: UUID
@@ -44,7 +44,7 @@ class Offered(msgspec.Struct, frozen=True, tag=True):
     since: datetime
 
 
-class Running(msgspec.Struct, frozen=True, tag=True):
+class Running(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Claimed by the record at `claim_offset` of the leases; what renewals tell is soft state beside the fold."""
 
     attempt_id: UUID
@@ -52,7 +52,7 @@ class Running(msgspec.Struct, frozen=True, tag=True):
     claim_offset: int = 0
 
 
-class AwaitingReview(msgspec.Struct, frozen=True, tag=True):
+class AwaitingReview(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A result lies with the inspector, who was asked `tries` times, last by the transition `request_id`."""
 
     attempt_id: UUID
@@ -65,30 +65,30 @@ class AwaitingReview(msgspec.Struct, frozen=True, tag=True):
     asked: tuple[UUID, ...] = ()  # every request of these same questions, this one included
 
 
-class BackingOff(msgspec.Struct, frozen=True, tag=True):
+class BackingOff(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Until its next attempt."""
 
     until: datetime
 
 
-class Escalated(msgspec.Struct, frozen=True, tag=True):
+class Escalated(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A named person has it, for a reason."""
 
     reason: str
     owner: str
 
 
-class Completed(msgspec.Struct, frozen=True, tag=True):
+class Completed(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Accepted."""
 
 
-class Stopped(msgspec.Struct, frozen=True, tag=True):
+class Stopped(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Ended without acceptance."""
 
     reason: StopReason
 
 
-class Quarantined(msgspec.Struct, frozen=True, tag=True):
+class Quarantined(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Its state is in doubt."""
 
     reason: str
@@ -114,7 +114,7 @@ STATUS_OF: dict[type, TaskStatus] = {
 OPEN_STATUSES = frozenset({WorkflowStatus.RUNNING, WorkflowStatus.ESCALATED})
 
 
-class Spent(msgspec.Struct, frozen=True):
+class Spent(msgspec.Struct, frozen=True, gc=False):
     """Booked so far: pounds, tokens, tool calls."""
 
     cost_gbp: Decimal = Decimal(0)
@@ -122,7 +122,7 @@ class Spent(msgspec.Struct, frozen=True):
     tool_calls: int = 0
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One dispatch of a task, offered, claimed or ended; `number` 0 until it is claimed."""
 
     attempt_id: UUID
@@ -185,7 +185,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 return None
 
 
-class Unborn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Unborn(msgspec.Struct, frozen=True, kw_only=True, tag=True, gc=False):
     """A key with no accepted contract yet: only notes so far."""
 
     tenant_id: str

@@ -1,5 +1,6 @@
 """`remit supervisor run`: one supervisor process."""
 
+import gc
 import logging
 import socket
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ def run(invocation: Invocation, name: str | None) -> None:
     service = role("supervisor.service").Supervisor(
         invocation.log, name, ArtefactStore(settings.artefact_url), lambda: datetime.now(UTC)
     )
+    gc.freeze()  # states are frozen and hold no cycles: the collector has little to find and much to walk through
+    gc.set_threshold(100_000, 50, 100)
     log.info("supervisor %s serves %s", name, settings.bootstrap)
     try:
         service.run(stop)

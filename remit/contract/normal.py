@@ -54,7 +54,7 @@ class ReportFormat(StrEnum):
     BANDIT = "bandit"
 
 
-class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """Base of all normal forms."""
 
 
@@ -158,7 +158,7 @@ class TaskContract(Frozen, frozen=True, kw_only=True):
     rework: str | None = None  # the task that mends what this one finds
 
 
-class Workflow(Frozen, frozen=True, kw_only=True, dict=True):
+class Workflow(Frozen, frozen=True, kw_only=True, dict=True, gc=True):
     """A whole workflow in normal form; what is worked out of it is kept beside its fields."""
 
     schema_version: str = SCHEMA_VERSION

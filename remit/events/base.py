@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Base of every Avro record."""
 
 
