@@ -60,7 +60,7 @@ def envelope(status: str, word: dict[str, str]) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=5,
+    max_examples=3,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each try starts processes
     suppress_health_check=[HealthCheck.too_slow],
