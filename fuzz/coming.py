@@ -9,10 +9,26 @@ from typing import Any
 from remit.contract.handout import read_handout
 from remit.events import inputs, service
 from remit.events.base import Event, Evidence, EvidenceForm, EvidenceType, ObservedBy, Usage
+from remit.ids import sha256
 from remit.subjects import subject_of
 from remit.topics import Topic, dispatches
 
-from .said import AT, DOCUMENT, INCARNATION, POLICY, POOL, WORKFLOW, contract, liveness, new, policy, worker
+from .said import (
+    AT,
+    DOCUMENT,
+    INCARNATION,
+    OUTPUT,
+    POLICY,
+    POOL,
+    REPORT,
+    WORKFLOW,
+    artefact,
+    contract,
+    liveness,
+    new,
+    policy,
+    worker,
+)
 from .worlds import World, quietly
 
 
@@ -85,6 +101,9 @@ def _evidence(sent: service.Dispatch, terms: service.Offer) -> Iterator[Evidence
             checks=(check.id,),
             command=check.command,
             form=EvidenceForm.FULL,
+            output=artefact(OUTPUT),
+            report=artefact(REPORT),
+            environment_digest=sha256(b"environment"),
             argv=handout.commands[check.command or ""].argv,
             subject=subject_of(terms.inputs),
             exit_status=0,

@@ -6,13 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from remit import ids
+from remit.contract.references import artefact_reference
 from remit.events import inputs, service
+from remit.events.base import ArtefactRef
 from remit.events.envelope import new_event
 from remit.policy import load
 
 AT = datetime(2026, 7, 19, 12, tzinfo=UTC)
 TENANT, WORKFLOW, BESIDE, POOL, WORKER = "default", "w1", "beside", "shell", "worker-1"
 INCARNATION = UUID(int=7)
+OUTPUT, REPORT = b"what was printed", b"what was reported"
+"""What the world's artefact store holds."""
 POLICY = """
 schema_version: policy-v1
 environment: development
@@ -60,6 +64,11 @@ def policy(text: str) -> service.Policy:
         service.Policy, "policy", kind=service.PolicyKind.APPLIED, document=text, policy_sha256=sha, author="user:ops"
     )
     return found
+
+
+def artefact(data: bytes) -> ArtefactRef:
+    """The reference of stored bytes."""
+    return ArtefactRef(reference=artefact_reference(ids.sha256(data)), sha256=ids.sha256(data), size=len(data))
 
 
 def worker() -> service.Worker:

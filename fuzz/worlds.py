@@ -5,7 +5,7 @@ All ids are derived, so that the same world comes about each time. Only the targ
 
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
 
@@ -20,7 +20,7 @@ from remit.log.protocols import Message, Partition, Recorded
 from remit.topics import INPUTS, Topic, partition_of
 from supervisor.service import Supervisor
 
-from .said import AT, BESIDE, DOCUMENT, POLICY, TENANT, WORKFLOW, contract, liveness, policy, worker
+from .said import AT, BESIDE, DOCUMENT, OUTPUT, POLICY, REPORT, TENANT, WORKFLOW, contract, liveness, policy, worker
 from .target import LawBrokenError
 
 KEY = f"{TENANT}/{WORKFLOW}".encode()
@@ -44,7 +44,9 @@ class World:
         self.settle()
 
     def _supervisor(self) -> Supervisor:
-        return Supervisor(self.log, "s1", _artefacts(), lambda: AT)
+        made = Supervisor(self.log, "s1", _artefacts(), lambda: AT)
+        made._inspector._pool = _AtOnce()  # type: ignore[assignment]  # noqa: SLF001 - so that all is done when it is at rest
+        return made
 
     def restart(self) -> None:
         """Another process takes over under the same name."""
@@ -122,7 +124,20 @@ _QUIET = 8
 
 @cache
 def _artefacts() -> ArtefactStore:
-    return ArtefactStore(tempfile.mkdtemp(prefix="remit-fuzz-"))
+    store = ArtefactStore(tempfile.mkdtemp(prefix="remit-fuzz-"))
+    for data in (OUTPUT, REPORT):
+        store.put(data)
+    return store
+
+
+class _AtOnce:
+    """A pool without threads: what is submitted is done when `submit` returns."""
+
+    def submit(self, work: Callable[..., object], *arguments: object) -> None:
+        work(*arguments)
+
+    def shutdown(self, **_: object) -> None:
+        """Nothing runs."""
 
 
 class _Alarms(logging.Handler):

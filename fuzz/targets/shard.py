@@ -28,14 +28,14 @@ _MOST = 4
 
 
 def _inputs(dice: Random) -> tuple[Laid, ...]:
-    """Poison among what may rightly come next; half the time the offer was claimed before, so that a result counts."""
-    topic, claim = coming.right_inputs()[0]
-    begun = ((topic, worlds.KEY, encode(topic, claim)),) if dice.randrange(2) else ()
-    return (*begun, *(_laid(dice) for _ in range(dice.randint(1, _MOST))))
+    """Poison among what may rightly come next; often behind a claim, so that a result counts, or behind the result."""
+    begun = coming.right_inputs()[: dice.choice((0, 1, 1, 2))]
+    right = tuple((topic, worlds.KEY, encode(topic, event)) for topic, event in begun)
+    return (*right, *(_laid(dice) for _ in range(dice.randint(1, _MOST))))
 
 
 def _laid(dice: Random) -> Laid:
-    match dice.randrange(6):
+    match dice.randrange(10):
         case 0:
             wanted = dice.choice(INPUTS)
             return wanted, _key(dice), frames.frame(dice, wanted)

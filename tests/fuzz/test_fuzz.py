@@ -6,15 +6,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fuzz.child import BOUND_S
 from fuzz.orders import TARGETS, Finding, Order, Tally
+from fuzz.said import BESIDE
 from fuzz.table import as_bytes, kept, lines
-from fuzz.target import Outcome, Target, dice, outcome
+from fuzz.target import LawBrokenError, Outcome, Target, dice, outcome
 from fuzz.watch import fuzz_all, targets_of
 from remit.ids import sha256
+from supervisor import intake
 from tests.fuzz.planted import BAD
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +63,22 @@ def marks(seed: int) -> str:
 def print_marks(seed: int) -> None:
     """For another process."""
     sys.stdout.write(marks(seed))
+
+
+def test_a_fault_inside_a_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RETRY-4: the supervisor survives it and its workflow alone stands still; the harness tells it all the same."""
+    right = intake.written
+
+    def broken(state: Any, *rest: Any) -> Any:
+        if state.workflow_id == BESIDE:
+            return right(state, *rest)
+        raise ZeroDivisionError
+
+    target = ALL["supervisor.inputs"]
+    given = target.make(dice(SEED, target.name, 0))
+    monkeypatch.setattr(intake, "written", broken)
+    with pytest.raises(LawBrokenError, match="a fault inside a decision"):
+        target.judge(given)
 
 
 @pytest.fixture(scope="module")
