@@ -18,6 +18,7 @@ from fuzz.target import LawBrokenError, Outcome, Target, dice, outcome
 from fuzz.watch import fuzz_all, targets_of
 from remit.ids import sha256
 from supervisor import intake
+from supervisor.step import written
 from tests.fuzz.planted import BAD
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +68,10 @@ def print_marks(seed: int) -> None:
 
 def test_a_fault_inside_a_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """RETRY-4: the supervisor survives it and its workflow alone stands still; the harness tells it all the same."""
-    right = intake.written
 
     def broken(state: Any, *rest: Any) -> Any:
         if state.workflow_id == BESIDE:
-            return right(state, *rest)
+            return written(state, *rest)
         raise ZeroDivisionError
 
     target = ALL["supervisor.inputs"]
