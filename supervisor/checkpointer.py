@@ -13,7 +13,7 @@ from remit.log.outgoing import refuse_oversize
 from remit.log.protocols import Partition, Session
 from remit.topics import Topic
 
-from .checkpoint import of_shard, of_workflow
+from .checkpoint import Mark, of_shard, of_workflow
 from .shard import Shards
 from .states import Key
 from .step import Step
@@ -25,9 +25,9 @@ PART, PART_BYTES = 100, 1024 * 1024  # of checkpoints in one step, so that none 
 
 @dataclass(slots=True)
 class Pass:
-    """One pass: where each moved shard's transitions ended when it began, and what of the changes is to be written."""
+    """One pass: how each moved shard stood when it began, and what of the changes is still to be written."""
 
-    marks: dict[int, int]
+    marks: dict[int, Mark]
     keys: deque[Key]
 
 
@@ -64,7 +64,8 @@ class Checkpointer:
         return None if ends is None else {each.number: end for each, end in ends.items()}
 
     def _begun(self, ends: dict[int, int], now: datetime) -> Pass:
-        marks = {shard: end for shard, end in ends.items() if shard in self.shards.moved}
+        sizes, moved = self.shards.sizes, self.shards.moved
+        marks = {shard: Mark(end, sizes[shard]) for shard, end in ends.items() if shard in moved}
         self._pass = Pass(marks, deque(self.shards.changed))
         self.shards.changed, self.shards.moved = {}, set()
         self.due = now + EVERY
@@ -83,8 +84,8 @@ class Checkpointer:
             if (written := written + size) > PART_BYTES:
                 break
         if not begun.keys:
-            for shard, end in begun.marks.items():
-                self._write(of_shard(self.shards, shard, end, self._writer(shard), now), step)
+            for shard, mark in begun.marks.items():
+                self._write(of_shard(self.shards, shard, mark, self._writer(shard), now), step)
             self._pass = None
 
     def _write(self, checkpoint: Checkpoint, step: Step) -> int:

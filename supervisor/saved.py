@@ -10,7 +10,7 @@ from remit.events.service import Checkpoint
 from remit.log.protocols import Partition, Recorded
 from remit.topics import Topic, partition_of, shard_key, workflow_key
 
-from .checkpoint import Found, Saved, placed, usable
+from .checkpoint import Found, Saved, unsealed, usable
 from .handover import Handover
 from .shard import Shards, key_of
 from .states import Key
@@ -42,13 +42,11 @@ class Reading:
             shards.changed |= dict.fromkeys(keys)
 
 
-def read(handover: Handover, pins: Mapping[Partition, int]) -> Reading:
-    """The checkpoints of every shard that is taken over; `pins` are the ends of their transitions."""
-    asked = handover.of_owned(Topic.CHECKPOINTS)
-    ends = handover.insist(lambda: handover.session.ends(asked))
-    found: dict[int, dict[Key | None, Found]] = {each.number: {} for each in pins}
+def read(handover: Handover, ends: Mapping[Partition, int], pins: Mapping[Partition, int]) -> Reading:
+    """The checkpoints of every shard that is taken over; `ends` of these, `pins` of the transitions beside them."""
+    found: dict[int, dict[Key | None, Found]] = {each.number: {} for each in ends}
     reading, partitions = Reading(), handover.source.partitions
-    for recorded in handover.read(handover.firsts(asked), ends):
+    for recorded in handover.read(handover.firsts(list(ends)), ends):
         shard, checkpoint = recorded.partition, _checkpoint(recorded)
         if recorded.key == shard_key(shard):
             found[shard][None] = Found(recorded.offset, checkpoint)
@@ -67,13 +65,14 @@ def _judge(reading: Reading, shard: int, found: Mapping[Key | None, Found], end:
     try:
         reading.saved.append(usable(shard, found, end))
     except CodecError as error:
-        log.warning("%s[%d] is not used, history is read instead: %s", Topic.CHECKPOINTS, shard, error)
+        level = logging.WARNING if None in found else logging.INFO  # a first pass that was torn has no marker yet
+        log.log(level, "%s[%d] is not used, history is read instead: %s", Topic.CHECKPOINTS, shard, error)
         reading.refused[shard] = [key for key in found if key is not None]
 
 
 def _checkpoint(recorded: Recorded) -> Checkpoint | None:
     try:
         event = decode(recorded.topic, recorded.value)
+        return unsealed(event, recorded.partition, recorded.key) if isinstance(event, Checkpoint) else None
     except CodecError:
         return None
-    return event if isinstance(event, Checkpoint) and placed(event, recorded.partition, recorded.key) else None

@@ -71,16 +71,16 @@ class Shards:
             self._read_note(transition, shard)
             return
         key = (transition.tenant_id, transition.workflow_id)
-        if key not in self.frozen and not self._fold(key, transition, offset):
+        if key not in self.frozen and not self._fold(key, transition, shard, offset):
             return
         self.note_decided(transition)
 
-    def _fold(self, key: Key, transition: Transition, offset: int) -> bool:
+    def _fold(self, key: Key, transition: Transition, shard: int, offset: int) -> bool:
         """Fold it, or freeze its workflow; False for one of an older writer, which counts for nothing."""
         if transition.kind is TransitionKind.UNKNOWN:
             self.give_up(key, "unknown_kind")
             return True
-        verdict = self._skip(key, transition, offset) or self._evolve(key, transition)
+        verdict = self._skip(key, transition, offset) or self._evolve(key, transition, shard)
         self.counts[verdict.value] += 1
         if verdict is Verdict.CONFLICT:
             self.give_up(key, Verdict.CONFLICT.value)
@@ -94,21 +94,20 @@ class Shards:
         verdict, self.cursors[key] = cursor.skip(transition)
         return verdict
 
-    def _evolve(self, key: Key, transition: Transition) -> Verdict:
+    def _evolve(self, key: Key, transition: Transition, shard: int) -> Verdict:
         state = self.state(key)
         try:
             folded = fold(state, transition)
+            if folded.verdict is Verdict.FOLDED:
+                self._store(key, folded.state, shard)
         except Exception:
             # A fault of ours, or a record that no decision of ours made: one workflow must not keep the others down.
             log.exception("ALARM transition %d of %s/%s can't be folded", transition.sequence, *key)
             self.give_up(key, "decider_fault")
             return Verdict.UNFOLDABLE
-        if folded.verdict is Verdict.FOLDED:
-            self._store(key, folded.state)
         return folded.verdict
 
-    def _store(self, key: Key, state: State) -> None:
-        shard = self.shard_of(key)
+    def _store(self, key: Key, state: State, shard: int) -> None:
         self.sizes[shard] += key not in self.states
         self.states.put(key, state)
         self.changed[key] = None
@@ -152,7 +151,7 @@ class Shards:
     def put(self, key: Key, state: State) -> None:
         """Replace a state and keep the indexes true."""
         before = self.states.get(key)
-        self._store(key, state)
+        self._store(key, state, self.shard_of(key))
         self.leases.forget(_attempts(before) - _attempts(state))
         self._enter(key, before, state)
 

@@ -12,7 +12,7 @@ from remit.codec import decode
 from remit.errors import CodecError
 from remit.events.transitions import Transition
 from remit.log.protocols import Log, Partition, Recorded, Session
-from remit.topics import ANSWERED, INPUTS, SHARDED, Topic
+from remit.topics import ANSWERED, INPUTS, SHARDED, Topic, shard_key
 
 from .checkpoint import doubtful, restore
 from .handover import Handover
@@ -31,10 +31,11 @@ def take_over(source: Log, session: Session, clock: Callable[[], datetime], *, f
     handover = Handover(source, session)
     every = [Partition(topic, shard) for topic in SHARDED for shard in handover.owned]
     committed = handover.insist(lambda: session.committed(every))
-    history = handover.of_owned(Topic.TRANSITIONS)
-    pins = handover.insist(lambda: session.ends(history))
+    saved, history = handover.of_owned(Topic.CHECKPOINTS), handover.of_owned(Topic.TRANSITIONS)
+    ends = handover.insist(lambda: session.ends(saved))
+    pins = handover.insist(lambda: session.ends(history))  # after the other: no marker speaks of what lies behind them
     handover.refuse_gaps(history)
-    reading = read(handover, pins)
+    reading = read(handover, ends, pins)
     if not from_checkpoints:
         reading.refuse(set(handover.owned))
     shards = _folded(handover, pins, reading)
@@ -77,8 +78,28 @@ def _read(shards: Shards, recorded: Recorded) -> None:
     except CodecError as error:
         _unreadable(shards, recorded, error)
         return
-    if isinstance(event, Transition):
-        shards.read(event, recorded.partition, recorded.offset)
+    if not isinstance(event, Transition) or not _belongs(shards, recorded, event):
+        _misplaced(shards, recorded)
+        return
+    shards.read(event, recorded.partition, recorded.offset)
+
+
+def _belongs(shards: Shards, recorded: Recorded, event: Transition) -> bool:
+    """Whether it lies under its own key in its own shard; no writer of ours puts one elsewhere."""
+    if not event.workflow_id:
+        return recorded.key == shard_key(recorded.partition)
+    key = (event.tenant_id, event.workflow_id)
+    return key_of(recorded) == key and shards.shard_of(key) == recorded.partition
+
+
+def _misplaced(shards: Shards, recorded: Recorded) -> None:
+    shards.counts["misplaced"] += 1
+    log.critical(
+        "ALARM %s[%d]@%d lies where no transition of ours does; it is passed over",
+        recorded.topic,
+        recorded.partition,
+        recorded.offset,
+    )
 
 
 def _unreadable(shards: Shards, recorded: Recorded, error: CodecError) -> None:

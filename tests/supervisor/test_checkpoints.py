@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import uuid5
 
 import pytest
@@ -160,6 +161,11 @@ def test_a_shard_s_own_notes_and_positions_come_from_its_marker(world: World) ->
     check_equivalent(world)
 
 
+def sealed(each: Checkpoint, **changed: Any) -> Checkpoint:
+    """Another checkpoint, as a writer of ours would seal it."""
+    return checkpoint._sealed(replace(each, state=(each.state or b"")[checkpoint.SEAL :], **changed))
+
+
 def damaged(each: Checkpoint) -> Checkpoint:
     return replace(each, state=(each.state or b"")[:-1])
 
@@ -168,37 +174,62 @@ def of_another_sequence(each: Checkpoint) -> Checkpoint:
     return replace(each, sequence=each.sequence - 3)
 
 
+def of_another_kind(each: Checkpoint) -> Checkpoint:
+    return replace(each, kind=CheckpointKind.WORKFLOW)
+
+
+def with_other_positions(each: Checkpoint) -> Checkpoint:
+    return replace(each, positions=tuple(replace(one, next_offset=one.next_offset + 1) for one in each.positions))
+
+
 def of_another_fold(each: Checkpoint) -> Checkpoint:
     """As a build would write it whose states or transitions are others."""
-    name = "/".join(KEY) if each.kind is not CheckpointKind.SHARD else f"_shard/{each.shard}"
-    position = each.sequence if each.kind is not CheckpointKind.SHARD else each.transitions_offset
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(packed, "STATE_SCHEMA", STATE_SCHEMA + 1)
-        return replace(each, state=packed.sealed(name, position or 0, (each.state or b"")[32:]))
-
-
-def without_its_place(each: Checkpoint) -> Checkpoint:
-    return replace(each, transitions_offset=None)
-
-
-def beyond_the_end(each: Checkpoint) -> Checkpoint:
-    return replace(each, transitions_offset=(each.transitions_offset or 0) + 100)
+        patched.setattr(checkpoint, "STATE_SCHEMA", STATE_SCHEMA + 1)
+        return sealed(each)
 
 
 def of_an_older_writer(each: Checkpoint) -> Checkpoint:
-    return replace(each, writer=Writer(instance="s0", generation=0))
+    return sealed(each, writer=Writer(instance="s0", generation=0))
+
+
+def of_a_writer_without_end(each: Checkpoint) -> Checkpoint:
+    return replace(each, writer=Writer(instance="s0", generation=2**63 - 1))
+
+
+def from_before_the_marker(each: Checkpoint) -> Checkpoint:
+    return sealed(each, transitions_offset=(each.transitions_offset or 0) - 1)
 
 
 def in_another_shard(each: Checkpoint) -> Checkpoint:
-    return replace(each, shard=1 - each.shard)
+    return sealed(each, shard=1 - each.shard)
+
+
+def without_its_place(each: Checkpoint) -> Checkpoint:
+    return sealed(each, transitions_offset=None)
+
+
+def beyond_the_end(each: Checkpoint) -> Checkpoint:
+    return sealed(each, transitions_offset=(each.transitions_offset or 0) + 100)
 
 
 HARM: list[tuple[CheckpointKind, Callable[[Checkpoint], Checkpoint]]] = [
-    *((CheckpointKind.CLOSED, harm) for harm in (of_another_sequence, of_an_older_writer)),
+    *(
+        (CheckpointKind.CLOSED, harm)
+        for harm in (of_another_sequence, of_another_kind, of_an_older_writer, from_before_the_marker)
+    ),
+    (CheckpointKind.SHARD, with_other_positions),
     *(
         (kind, harm)
         for kind in (CheckpointKind.CLOSED, CheckpointKind.SHARD)
-        for harm in (damaged, of_another_fold, in_another_shard, without_its_place, beyond_the_end)
+        for harm in (
+            damaged,
+            of_another_fold,
+            of_a_writer_without_end,
+            in_another_shard,
+            without_its_place,
+            beyond_the_end,
+        )
     ),
 ]
 
@@ -508,6 +539,122 @@ def test_a_long_history_costs_a_restart_only_its_tail(world: World) -> None:
     stopped = world.shards.state(("default", "long"))
     assert isinstance(stopped, Workflow)
     assert stopped.status is WorkflowStatus.STOPPED
+
+
+def marked(world: World) -> bool:
+    """Whether the shard has a marker."""
+    return any(each.kind is CheckpointKind.SHARD and each.shard == SHARD for each in checkpoints(world))
+
+
+def some(world: World, number: int) -> list[str]:
+    """Submit so many workflows of one shard, and let the next pass write one in each step."""
+    names = list(islice(_beside(), number))
+    for name in names:
+        world.submit(two_tasks(workflow_id=name), name)
+    world.settle()
+    return names
+
+
+def test_what_changes_while_a_pass_runs_is_not_passed_by(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workflow that is decided after its part and before the marker is folded on by the next takeover."""
+    monkeypatch.setattr(checkpointer, "PART", 1)
+    first, *_ = some(world, 4)
+    begin_a_pass(world)
+    world.cancel(first)
+    for _ in range(3):
+        world.supervisor.turn(0.0)
+    assert marked(world)
+    again(world)
+    assert not world.shards.void
+
+
+def test_what_changed_while_a_pass_ran_is_in_the_next_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later pass takes up what the one before it could not have."""
+    monkeypatch.setattr(checkpointer, "PART", 1)
+    first, second, *_ = some(world, 4)
+    begin_a_pass(world)
+    world.cancel(first)
+    for _ in range(4):
+        world.supervisor.turn(0.0)
+    world.submit(two_tasks(workflow_id=second), second)
+    world.settle()
+    save(world)
+    again(world)
+    assert (world.shards.void, world.counts()["folded"]) == (set(), 0)
+
+
+def test_a_workflow_that_is_born_while_a_pass_runs_spoils_no_marker(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A marker counts the workflows that there were when its pass began."""
+    monkeypatch.setattr(checkpointer, "PART", 1)
+    some(world, 4)
+    begin_a_pass(world)
+    late = list(islice(_beside(), 5))[-1]
+    world.submit(two_tasks(workflow_id=late), late)
+    for _ in range(4):
+        world.supervisor.turn(0.0)
+    assert marked(world)
+    again(world)
+    assert not world.shards.void
+
+
+@pytest.mark.parametrize("following", [1, 2])
+def test_what_follows_a_checkpoint_newer_than_the_marker_is_folded(
+    world: World, monkeypatch: pytest.MonkeyPatch, following: int
+) -> None:
+    """The first transition behind a newer checkpoint is the first that isn't passed by."""
+    monkeypatch.setattr(checkpointer, "PART", 1)
+    world.worker()
+    names = some(world, 3)
+    save(world)
+    for name in names:
+        world.submit(two_tasks(workflow_id=name), name)
+    world.settle()
+    begin_a_pass(world)
+    for _ in range(following):
+        world.submit(two_tasks(workflow_id=names[0]), names[0])
+    world.supervisor._checkpointer = None
+    world.settle()
+    again(world)
+    assert not world.shards.void
+    assert world.counts()["skipped"] > 0
+
+
+def test_a_key_that_was_litter_may_become_a_workflow_s(world: World) -> None:
+    """Garbage under the key of a workflow that is not there yet is no trouble to it."""
+    finished(world)
+    save(world)
+    [name] = islice(_beside(), 1)
+    world.raw(Topic.CHECKPOINTS, b"?", key=workflow_key("default", name))
+    again(world)
+    save(world)
+    again(world)
+    world.submit(two_tasks(workflow_id=name), name)
+    world.settle()
+    save(world)
+    again(world)
+    assert (world.shards.void, world.counts()["folded"]) == (set(), 0)
+
+
+PLACES = [(workflow_key(*KEY), 1 - SHARD), (workflow_key("default", next(_beside())), SHARD)]
+
+
+@pytest.mark.parametrize(("key", "partition"), PLACES, ids=["another shard", "another key"])
+def test_a_transition_that_lies_where_none_of_ours_does_is_passed_over(
+    saved: World, key: bytes, partition: int
+) -> None:
+    """KOPS-4: a foreign record stops nothing, neither now nor at the next pass, and counts for nothing."""
+    laid = message(saved.history()[-1], Topic.TRANSITIONS)
+    saved.raw(Topic.TRANSITIONS, laid.value, key=key, partition=partition)
+    saved.restart()
+    saved.submit(two_tasks(workflow_id="w2"), "w2")
+    saved.settle()
+    assert (saved.counts()["misplaced"], saved.shards.frozen) == (1, {})
+    save(saved)
+    saved.restart()
+    saved.settle()
+    assert (saved.counts()["folded"], saved.shards.void) == (0, set())
 
 
 def test_checkpoints_come_by_themselves_and_only_after_a_change(world: World) -> None:

@@ -95,7 +95,9 @@ def walk(world: World, dice: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_happens_memory_and_log_agree(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_happens_memory_and_log_agree(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """STATE-3, KTXN-1: nothing is lost, doubled or forked, also behind checkpoints that were torn or refused."""
     dice = random.Random(seed)  # noqa: S311 - a walk, no secret
     monkeypatch.setattr(checkpointer, "PART", dice.choice([1, 1, 2, 5]))
@@ -116,4 +118,5 @@ def test_whatever_happens_memory_and_log_agree(seed: int, tmp_path: Path, monkey
     world.settle()
     compare(world.shards, world)
     assert len(world.shards.generations) == 2
+    assert not [each for each in caplog.messages if "history is read" in each and "no marker" not in each]
     world.close()
