@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from chaos import restarts
 from remit.events.service import CheckpointKind
-from supervisor.packed import pack, sealed, unpack, unsealed
+from supervisor.checkpoint import SEAL
+from supervisor.packed import pack, unpack
 from supervisor.state import Workflow
-from tests.supervisor.test_checkpoints import checkpoints, finished, lay, save
+from tests.supervisor.test_checkpoints import checkpoints, finished, lay, save, sealed
 from tests.supervisor.world import World
 
 
@@ -28,11 +29,10 @@ def test_a_forged_checkpoint_is_found(saved: World) -> None:
     """A state that no transition led to, sealed as a supervisor would."""
     assert restarts.agree(saved.log, {}) == []  # type: ignore[arg-type] # any log will do
     last = next(each for each in reversed(checkpoints(saved)) if each.kind is CheckpointKind.CLOSED)
-    name = f"{last.tenant_id}/{last.workflow_id}"
-    state = unpack(unsealed(name, last.sequence, last.state or b""))
+    state = unpack((last.state or b"")[SEAL:])
     assert isinstance(state, Workflow)
     forged = replace(state, tasks={**state.tasks, "a": replace(state.tasks["a"], attempts_started=7)})
-    lay(saved, replace(last, state=sealed(name, last.sequence, pack(forged))))
+    lay(saved, sealed(replace(last, state=bytes(SEAL) + pack(forged))))
     assert restarts.agree(saved.log, {}) == ["default/w1: another state"]  # type: ignore[arg-type] # any log will do
 
 
@@ -40,5 +40,5 @@ def test_a_marker_that_moves_a_position_is_found(saved: World) -> None:
     """A shard said to have decided more than it has."""
     marker = next(each for each in reversed(checkpoints(saved)) if each.kind is CheckpointKind.SHARD and each.positions)
     further = tuple(replace(each, next_offset=each.next_offset + 1) for each in marker.positions)
-    lay(saved, replace(marker, positions=further))
+    lay(saved, sealed(marker, positions=further))
     assert restarts.agree(saved.log, {}) == ["other positions, notes or frozen workflows"]  # type: ignore[arg-type] # any log
