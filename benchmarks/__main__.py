@@ -12,11 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, logic, machine, pipeline, replay, table
+from benchmarks import growth, logic, machine, pipeline, profile, replay, table
 from remit import broker
 
 Figures = dict[str, Any]
-PARTS = ("logic", "replay", "projection", "pipeline", "supervisors", "growth")
+PARTS = ("logic", "profile", "replay", "projection", "pipeline", "supervisors", "growth")
 
 
 def main() -> None:
@@ -65,6 +65,10 @@ def _logic(scale: float, rounds: int, _: Path) -> dict[str, Figures]:
     return {"logic": logic.measure(_at_least(20, 500 * scale), rounds)}
 
 
+def _profile(scale: float, _: int, __: Path) -> dict[str, Figures]:
+    return {"profile": profile.shares(_at_least(50, 500 * scale))}
+
+
 def _replay(scale: float, rounds: int, home: Path) -> dict[str, Figures]:
     return {"replay": replay.measure(broker.up(home).bootstrap, _at_least(2_000, 1_000_000 * scale), rounds)}
 
@@ -92,6 +96,7 @@ def _growth(scale: float, _: int, home: Path) -> dict[str, Figures]:
 
 MEASURES: dict[str, Callable[[float, int, Path], dict[str, Figures]]] = {
     "logic": _logic,
+    "profile": _profile,
     "replay": _replay,
     "projection": _projection,
     "pipeline": _pipeline,

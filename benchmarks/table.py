@@ -28,7 +28,11 @@ def lines(found: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _also(found: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """What has no floor: by the number of supervisors, and of workflows."""
+    """What has no floor: the logic's profile, figures by the number of supervisors and of workflows."""
+    if "profile" in found:
+        yield "profile      of the supervisor's processor time: " + "; ".join(
+            f"{part} {share:.0%}" for part, share in found["profile"].items()
+        )
     if "supervisors" in found:
         rates = found["supervisors"]["workflows_per_s"]
         yield "supervisors  " + ", ".join(f"{number}: {rate:,.1f} workflows/s" for number, rate in rates.items())
