@@ -69,9 +69,9 @@ class Channel:
 
     def _answer(self, request: Mapping[str, Any], environment: Mapping[str, str], meter: Meter) -> dict[str, Any]:
         if request["op"] == "progress":
-            meter.advance(note=str(request.get("note") or "") or None)
+            meter.advance(note=_words(request.get("note") or "") or None)
             return {}
-        argv = [str(word) for word in request["argv"]]
+        argv = [_words(word) for word in request["argv"]]
         if len(self.asked) >= _MAX_RUNS or time.monotonic() >= self.job.until:
             return {"error": f"at most {_MAX_RUNS} commands, before the deadline"}
         meter.command()
@@ -94,3 +94,8 @@ class Channel:
             )
         except (OSError, ValueError) as error:
             return Ended(127, f"{argv[:1]} can't be started: {type(error).__name__}\n".encode())
+
+
+def _words(said: object) -> str:
+    """The text of what was said, without the halves of surrogate pairs, which no record can hold."""
+    return str(said).encode(errors="replace").decode()

@@ -1,6 +1,7 @@
 """Files that a worker's command or an earlier process leaves behind: any bytes under any name end in a fault."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,11 @@ from remit.contract.normal import OutputKind
 from remit.errors import EnvelopeInvalidError
 from remit.redaction import Redactor
 from remit.result.envelope import FileOutput
+from workers.channel import Channel
 from workers.job import Ground
+from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
+from workers.process import Ended, Stop
 from workers.spool import Spool
 
 NOTHING = Leftovers(None, None, None, b"", ())
@@ -61,6 +65,24 @@ def test_a_name_that_stands_for_no_file_is_a_fault(collector: Collector, name: s
     (collector.ground.out / "circle").symlink_to("circle")
     with pytest.raises(EnvelopeInvalidError, match="a file must lie in"):
         collector.read(FileOutput(file=name))
+
+
+class _Idle(Channel):
+    """A line whose commands are not run."""
+
+    def _run(self, *_: Any) -> Ended:
+        return Ended(0, b"")
+
+
+def test_what_a_handler_says_can_be_written_into_a_record(tmp_path: Path) -> None:
+    """Half a surrogate pair in its note or its command would else end the renewals, and lose the result."""
+    bench: Any = SimpleNamespace(redactor=Redactor(), clock=lambda: datetime.now(UTC))
+    job: Any = SimpleNamespace(until=float("inf"))
+    line, meter = _Idle(job, bench, Stop()), Meter(tmp_path / "usage.json", Redactor())
+    line._answer(json.loads('{"op": "progress", "note": "half \\ud800"}'), {}, meter)
+    line._answer(json.loads('{"op": "run", "argv": ["\\udfff", 5]}'), {}, meter)
+    assert meter.progress()[1] == "half ?"
+    assert line.asked[0].argv == ["?", "5"]
 
 
 @pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"attempt_id": ' + b"[" * 100_000, b"\xff", b"{}"])
