@@ -20,6 +20,7 @@ _SHORT = 256  # characters up to which a pattern is as quick as a look for its w
 _NESTED = 8  # levels of JSON inside a string of JSON
 _DEEPEST = 64  # levels of lists and mappings, as deep as any document of ours; deeper text is read as no JSON
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_HALF = re.compile("[\ud800-\udfff]")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET = vocabulary(
@@ -76,7 +77,7 @@ class Redactor:
             # Looked at anew after each pass: what was no JSON may be some without a secret that stood in it.
             if level < _NESTED and (parsed := _json(text)) is not None:
                 value = self._value(parsed, level + 1, found)
-                return text if value == parsed else json.dumps(value, ensure_ascii=False)
+                return text if value == parsed else _written(value)
             clean = self._pass(text, found)
             if clean == text:
                 return text
@@ -191,9 +192,17 @@ def _is_pair(value: list[Any]) -> bool:
     return False
 
 
+def _written(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    """JSON text of a value; half a surrogate pair, which UTF-8 can't hold, stays the escape that it was."""
+    return _HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
 def _json(text: str) -> Any:  # noqa: ANN401  (any JSON value)
-    """The list or mapping that the text is; None for anything else: keys that stand twice, nesting beyond bounds."""
-    if text.lstrip()[:1] not in ("{", "["):
+    """The list or mapping that the text is; None for anything else: keys that stand twice, nesting beyond bounds.
+
+    Halves of surrogate pairs stand for bytes that are no text, so what holds some is no JSON.
+    """
+    if text.lstrip()[:1] not in ("{", "[") or _HALF.search(text):
         return None
     try:
         found = json.loads(text, object_pairs_hook=_once)

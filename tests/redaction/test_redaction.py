@@ -166,6 +166,15 @@ def test_text_of_any_depth_is_redacted(depth: int) -> None:
     assert redact(clean) == clean
 
 
+@pytest.mark.parametrize("half", ["\\ud800", "\\udfff", "\\udc80"])
+def test_half_a_pair_stays_the_escape_that_it_was(half: str) -> None:
+    """REDACT-7: what UTF-8 can't hold comes out of no redaction, neither of text nor of bytes that are no text."""
+    text = f'{{"a": "{half}", "password": "hunter2!"}}'
+    assert redact(text) == f'{{"a": "{half}", "password": "{MARK}"}}'
+    data = text.encode().replace(b"a", b"\xff", 1)
+    assert Redactor().data(data) == data.replace(b"hunter2!", MARK.encode())
+
+
 def test_a_key_that_stands_twice_hides_nothing() -> None:
     """A parser would only see the last of them."""
     assert CANARY not in redact(f'{{"a": "password={CANARY}", "a": "x"}}')
