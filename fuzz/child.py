@@ -1,16 +1,19 @@
-"""The child: judges inputs under bounds of time and memory that the system keeps, so that a hang ends the child alone.
+"""The child: judges inputs under bounds of time and memory that the system keeps, so that a hang ends a process alone.
 
-`python -m fuzz.child MODULE PAGE` takes orders as lines on stdin. The timers' signals keep their default, which is
-death: a handler in Python would wait for the very call that hangs.
+`python -m fuzz.child MODULE PAGE` takes orders as lines on stdin, and forks for each: what one leaves behind in memory
+is gone before the next, and nothing is imported twice. The timers' signals keep their default, which is death: a
+handler in Python would wait for the very call that hangs.
 """
 
 import importlib
+import os
 import resource
 import signal
 import sys
 import time
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import psutil
@@ -22,8 +25,6 @@ BOUND_S = 2.0
 """Processor time of one input."""
 STALL_S = 60.0
 """Time of one input by the clock: a wait that never ends burns no processor time."""
-BOUND_BYTES = 1 << 30
-"""Memory beyond what the child holds before its first input."""
 _KIB = 1024
 _ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,13 +33,24 @@ def main() -> None:
     """Work through the orders of stdin."""
     module, page = sys.argv[1:]
     targets: dict[str, Target] = {each.name: each for each in importlib.import_module(module).TARGETS}
-    bound_memory()
     counters = Page(Path(page))
     for line in sys.stdin:
         order = msgspec.json.decode(line, type=Order)
-        work(order, targets[order.target], counters)
-        arm(0.0, 0.0)
-        say(Heard())
+        if (pid := os.fork()) == 0:
+            alone(order, targets[order.target], counters)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        say(Heard(ended=True, died_of=status or None))
+
+
+def alone(order: Order, target: Target, page: Page) -> NoReturn:
+    """Work on one order in a process of its own, and end it."""
+    status = 1
+    try:
+        bound_memory(target.memory)
+        work(order, target, page)
+        status = 0
+    finally:
+        os._exit(status)
 
 
 def work(order: Order, target: Target, page: Page) -> None:
@@ -100,10 +112,10 @@ def arm(processor: float, clock: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, clock)
 
 
-def bound_memory() -> None:
-    """Let an allocation beyond the bound fail, instead of taking the machine's last."""
+def bound_memory(more: int) -> None:
+    """Let an allocation beyond so many bytes more fail, instead of taking the machine's last."""
     held = psutil.Process().memory_info().vms
-    resource.setrlimit(resource.RLIMIT_AS, (held + BOUND_BYTES, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
 
 
 def say(heard: Heard) -> None:

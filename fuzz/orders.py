@@ -30,9 +30,11 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a child: a crash, or nothing, which says that the order is done."""
+    """One line of a child: a crash, or that the order has ended, and the status or signal where it died of one."""
 
     crash: Crash | None = None
+    ended: bool = False
+    died_of: int | None = None
 
 
 @dataclass(frozen=True)

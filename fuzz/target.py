@@ -9,6 +9,7 @@ from typing import Any
 from remit.errors import CodecError, FaultyDocumentError, RemitError
 
 LEAST = 2_000
+MEMORY = 1 << 30
 WHOLE_S = 120.0
 """A run of so many seconds must have the least of each target, a shorter one its part of it."""
 _LONGEST_LINE = 2_000  # characters: a line that people are to read
@@ -37,6 +38,7 @@ class Target:
     make: Callable[[Random], Any]
     judge: Callable[[Any], bool]
     least: int = LEAST  # inputs that a run of `WHOLE_S` must have, however little of it the target gets
+    memory: int = MEMORY  # bytes of addresses beyond what its process holds before it begins
 
 
 def dice(seed: int, target: str, number: int) -> Random:

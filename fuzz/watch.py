@@ -46,8 +46,8 @@ class Child:
         heard: list[Heard] = []
         for line in process.stdout or ():
             said = msgspec.json.decode(line, type=Heard)
-            if said.crash is None:
-                return heard, None
+            if said.ended:
+                return heard, said.died_of
             heard.append(said)
         self.close()
         return heard, process.returncode

@@ -143,5 +143,5 @@ def _lets_in(batch: Batch) -> bool:
 
 TARGETS = (
     Target("projector.fold", _records, _folded, least=1_000),
-    Target("projector.store", _records, _stored, least=300),
+    Target("projector.store", _records, _stored, least=300, memory=8 << 30),  # DuckDB addresses far more than it takes
 )

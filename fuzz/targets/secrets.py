@@ -106,10 +106,20 @@ def _once(given: str) -> bool:
     clean = redact(given)
     if redact(clean) != clean:
         raise LawBrokenError("redacting twice is not redacting once")
+    if _is_utf8(given) and not _is_utf8(clean):
+        raise LawBrokenError("what is left of it is no text any more")
     if finds(clean):
         raise LawBrokenError("a rule still finds something")
     _KNOWN.shapes(clean)
     return clean != given
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _data(dice: Random) -> bytes:

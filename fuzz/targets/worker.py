@@ -1,10 +1,13 @@
 """What a worker's command leaves behind and says: result, usage, output files, its line; and the worker's own files."""
 
+import contextlib
 import json
 import logging
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import cache
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -17,10 +20,12 @@ from remit.errors import ContractInvalidError
 from remit.redaction import Redactor
 from remit.result import read_envelope
 from remit.result.envelope import size_fault
+from workers.channel import Channel
 from workers.config import load_config, read_secrets
 from workers.job import Ground
 from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
+from workers.process import Ended, Stop
 from workers.spool import Spool
 
 from ..making import bombs, documents, odd, raw, texts, trees
@@ -163,10 +168,47 @@ def _spooled(given: bytes) -> bool:
     return bool(found)
 
 
+_SAID = tuple(map(json.dumps, ({"op": "run", "argv": ["pytest", "-q"]}, {"op": "progress", "note": "half way"})))
+
+
+class _Idle(Channel):
+    """A line whose commands are not run."""
+
+    def _run(self, *_: object) -> Ended:
+        return Ended(0, b"")
+
+
+def _said_over_the_line(dice: Random) -> bytes:
+    return documents.json_file(dice, _SAID)
+
+
+def _served(given: bytes) -> bool:
+    """As a handler's SDK speaks, once; what is taken can be written into a record."""
+    bench: Any = SimpleNamespace(redactor=Redactor(), clock=lambda: documents.AT)
+    job: Any = SimpleNamespace(until=float("inf"))
+    line, meter = _Idle(job, bench, Stop()), Meter(_folder() / "none", Redactor())
+    ours, theirs = Pipe()
+    sender = threading.Thread(target=_send, args=(theirs, given))
+    sender.start()
+    line._serve(ours, {}, meter)  # noqa: SLF001 - what its thread does
+    ours.close()
+    sender.join()
+    words = [word for each in line.asked for word in each.argv]
+    "".join((*words, meter.progress()[1] or "")).encode()
+    return bool(words) or meter.progress() != (0, None)
+
+
+def _send(line: Connection, given: bytes) -> None:
+    with contextlib.suppress(OSError):  # refused at its length
+        line.send_bytes(given)
+    line.close()
+
+
 TARGETS = (
     Target("worker.envelope", _envelope, _read_envelope),
     Target("worker.usage", _usage, _read_usage),
     Target("worker.output", _output, _collected, least=1_000),
+    Target("worker.channel", _said_over_the_line, _served),
     Target("worker.config", _config, _of_file("config.yaml", load_config)),
     Target("worker.secrets", _secrets, _of_file("secrets.env", read_secrets)),
     Target("worker.spool", _spool, _spooled),
