@@ -13,6 +13,7 @@ from remit.ids import sha256
 from remit.subjects import subject_of
 from remit.topics import Topic, dispatches
 
+from .quiet import quietly
 from .said import (
     AT,
     DOCUMENT,
@@ -29,7 +30,7 @@ from .said import (
     policy,
     worker,
 )
-from .worlds import World, quietly
+from .worlds import World
 
 
 @cache

@@ -1,6 +1,7 @@
 """Gives orders to children, and takes from the dead what they died of. Only the command line and the tests use it."""
 
 import importlib
+import os
 import queue
 import signal
 import subprocess
@@ -60,7 +61,10 @@ class Child:
 
     def _start(self) -> subprocess.Popen[str]:
         words = [sys.executable, "-m", "fuzz.child", self._module, str(self._file)]
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT, text=True)
+        environment = {**os.environ, "TMPDIR": str(self._file.parent)}  # what targets leave goes with the folder
+        self._process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT, env=environment, text=True
+        )
         return self._process
 
 

@@ -3,10 +3,9 @@
 All ids are derived, so that the same world comes about each time. Only the targets import it.
 """
 
-import logging
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache
 
 from remit.artefacts import ArtefactStore
@@ -138,30 +137,3 @@ class _AtOnce:
 
     def shutdown(self, **_: object) -> None:
         """Nothing runs."""
-
-
-class _Alarms(logging.Handler):
-    """Keeps what the supervisor cries out with an exception, and prints nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.heard: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info and record.exc_info[1] is not None:
-            self.heard.append(record)
-
-
-@contextmanager
-def quietly() -> Iterator[_Alarms]:
-    """Keep the supervisor's log from the terminal; what it caught of our own faults can be asked for."""
-    log = logging.getLogger("remit.supervisor")
-    alarms, before = _Alarms(), (log.propagate, log.level)
-    log.addHandler(alarms)
-    log.propagate = False
-    log.setLevel(logging.ERROR)
-    try:
-        yield alarms
-    finally:
-        log.removeHandler(alarms)
-        log.propagate, log.level = before

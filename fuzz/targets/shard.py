@@ -19,6 +19,7 @@ from remit.topics import INPUTS, Topic
 
 from .. import coming, said, worlds
 from ..making import bombs, documents, events, frames, odd, raw, texts, trees
+from ..quiet import quietly
 from ..target import LawBrokenError, Target
 from ..worlds import World
 
@@ -88,7 +89,7 @@ def _digest(tree: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def _taken(given: Sequence[Laid]) -> bool:
-    with worlds.quietly() as alarms, closing(World()) as world:
+    with quietly() as alarms, closing(World()) as world:
         for topic, key, value in given:
             world.lay(topic, key, value)
             world.settle()
@@ -110,7 +111,7 @@ def _history(dice: Random) -> tuple[Laid, ...]:
 
 def _taken_over(given: Sequence[Laid]) -> bool:
     """A forged transition may freeze its own workflow, and nothing else."""
-    with worlds.quietly(), closing(World()) as world:
+    with quietly(), closing(World()) as world:
         for topic, key, value in given:
             world.lay(topic, key, value)
         world.restart()

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import tempfile
 import threading
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from workers.process import Ended, Stop
 from workers.spool import Spool
 
 from ..making import bombs, documents, odd, raw, texts, trees
+from ..quiet import quietly
 from ..target import Target
 
 _SHA = "ab" * 32
@@ -158,11 +158,11 @@ def _spool(dice: Random) -> bytes:
 
 def _spooled(given: bytes) -> bool:
     """One that can't be read is set aside, and the next look doesn't see it."""
-    logging.getLogger("remit.worker").setLevel(logging.CRITICAL)  # it warns of each
     folder = _folder() / "spool"
     spool = Spool(folder)
     (folder / "00.result").write_bytes(given)
-    found = spool.waiting()
+    with quietly("remit.worker"):  # it warns of each
+        found = spool.waiting()
     for file in folder.iterdir():
         file.unlink()
     return bool(found)
