@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def test_every_input_is_taken_or_refused(name: str) -> None:
 def test_an_input_is_known_by_seed_and_number() -> None:
     """The same in this process and in another, whose strings hash otherwise; another seed gives another."""
     script = f"from tests.fuzz.test_fuzz import print_marks; print_marks({SEED})"
-    environment = {**os.environ, "PYTHONHASHSEED": "99"}
+    environment = {**os.environ, "PYTHONHASHSEED": "99", "TMPDIR": tempfile.gettempdir()}
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, check=True)
     assert ran.stdout.decode() == marks(SEED)
     assert ALL["redaction.text"].make(dice(SEED, "redaction.text", 0)) != ALL["redaction.text"].make(
@@ -124,7 +125,10 @@ def test_a_finding_is_replayed_by_the_command_that_it_names(planted: dict[str, T
 
 
 def _run(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "TMPDIR": tempfile.gettempdir()}  # where findings are written
+    return subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def _fine() -> str:
