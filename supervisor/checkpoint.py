@@ -19,6 +19,7 @@ from remit.errors import CodecError
 from remit.events.service import Checkpoint, CheckpointKind, ShardPosition
 from remit.events.transitions import Writer
 from remit.topics import INPUTS, Topic, shard_key, workflow_key
+from remit.typed_json import read_json
 
 from .fold import Cursor
 from .packed import pack, unpack
@@ -184,7 +185,7 @@ def usable(shard: int, found: Mapping[Key | None, Found], end: int) -> Saved:
 
 def _shard_state(marker: Checkpoint) -> ShardState:
     try:
-        state = msgspec.json.decode(marker.state or b"", type=ShardState)
+        state = read_json(marker.state or b"", ShardState)
     except msgspec.DecodeError:
         raise CodecError("state: not that of a marker") from None
     if state.unfoldable and state.build != _build():

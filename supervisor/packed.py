@@ -24,7 +24,7 @@ def unpack(packed: bytes) -> State:
     """The state that `pack` was given; UnreadableStateError for other bytes."""
     try:
         return _DECODER.decode(zlib.decompress(packed))
-    except (zlib.error, msgspec.DecodeError) as error:
+    except (zlib.error, msgspec.DecodeError, RecursionError) as error:
         raise UnreadableStateError(type(error).__name__) from None
 
 

@@ -188,7 +188,7 @@ def test_faults_quote_no_secret_key(rig: Rig, tmp_path: Path) -> None:
     with rig.working(script(tmp_path, handler)):
         result = rig.result(rig.send(offer_of(handout())))
     assert result.malformed is not None
-    assert result.malformed.faults == ("[redacted] is not a known key",)
+    assert result.malformed.faults == ('["[redacted]"] is not a known key',)
     assert_clean(rig)
 
 
