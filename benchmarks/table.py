@@ -67,7 +67,9 @@ def _beside(one: dict[str, Any]) -> str:
 
 
 def write(found: dict[str, dict[str, Any]], about: dict[str, Any], file: Path = LATEST) -> None:
-    """Write all figures, with `ratios` by key."""
-    reached = {key: ratio >= REACHES[key] for key, ratio in ratios(found).items()}
-    document = {"ratios": ratios(found), "reached": reached, **about, "durability": DURABILITY, "figures": found}
+    """Write all figures, each with the run that it is of, and `ratios` by key; parts that were not measured stay."""
+    stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    figures = stored.get("figures", {}) | {key: one | {"run": about} for key, one in found.items()}
+    reached = {key: ratio >= REACHES[key] for key, ratio in ratios(figures).items()}
+    document = {"ratios": ratios(figures), "reached": reached, "durability": DURABILITY, "figures": figures}
     file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
