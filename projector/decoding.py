@@ -5,7 +5,6 @@ key doesn't hash to is skipped too: read across partitions its place in history 
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from remit.codec import decode
@@ -57,12 +56,7 @@ def _placed(record: Recorded, event: Event, partitions: int) -> bool:
     if isinstance(event, Transition) and event.kind is TransitionKind.DEAD_LETTERED:
         return record.key == shard_key(record.partition)
     key = workflow_key(event.tenant_id, event.workflow_id)
-    return record.key == key and record.partition == _home(key, partitions)
-
-
-@lru_cache(maxsize=65536)
-def _home(key: bytes, partitions: int) -> int:
-    return partition_of(key, partitions)
+    return record.key == key and record.partition == partition_of(key, partitions)
 
 
 def skipped(record: Recorded, reason: str) -> Values:

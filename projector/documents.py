@@ -22,14 +22,15 @@ class ContractUnreadableError(ValueError):
 
 
 def normal_form(accepted: ContractAccepted) -> dict[str, Any]:
-    """The contract as nested dicts, or ContractUnreadableError."""
+    """The contract as the columns normal, tasks and requirements, or ContractUnreadableError."""
     try:
-        contract = plain(decode(accepted.document))
+        normal = plain(decode(accepted.document))
+        tasks, requirements = list(normal.pop("tasks").values()), normal.pop("requirements")
         # Nothing else in it could be beyond what a column holds: all the rest is text.
-        pa.array([contract["limits"], *(task["limits"] for task in contract["tasks"].values())], type=_LIMITS)
+        pa.array([normal["limits"], *(task["limits"] for task in tasks)], type=_LIMITS)
     except (msgspec.DecodeError, ValueError, OverflowError) as error:
         raise ContractUnreadableError(type(error).__name__) from None
-    return contract
+    return {"normal": normal, "tasks": tasks, "requirements": requirements}
 
 
 def human_minute(document: str) -> tuple[Decimal | None, str | None]:

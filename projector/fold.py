@@ -4,7 +4,7 @@ A transition is let in by the rule of the log: each sequence of a key once, in l
 behind a newer is ignored; a fork or a gap freezes that key.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
@@ -13,6 +13,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
+from remit.events.base import Evidence
 from remit.events.inputs import Decision
 from remit.events.service import DeadLetter, Policy
 from remit.events.transitions import NOTES, Transition, TransitionKind
@@ -188,10 +189,10 @@ class _Folding:
 
     def _transition(self, record: Recorded, event: Transition) -> None:
         topic = SHARD_NOTES if event.kind is TransitionKind.DEAD_LETTERED else Topic.TRANSITIONS
-        more = {"only_noted": event.kind in NOTES, "judged": list(_judged(event)), "normal": None}
+        more: dict[str, Any] = {"only_noted": event.kind in NOTES, "judged": _judged(event)}
         if event.contract is not None:
             try:
-                more["normal"] = normal_form(event.contract)
+                more |= normal_form(event.contract)
             except ContractUnreadableError:
                 # What it says of statuses holds, only the contract's own columns stay empty.
                 self._skip(record, CONTRACT_UNREADABLE)
@@ -204,13 +205,15 @@ class _Folding:
         return Batch(self.incoming.tables(), rows, progress, self.streams, frozenset(self.unknown))
 
 
-def _judged(event: Transition) -> Iterator[dict[str, Any]]:
+def _judged(event: Transition) -> list[dict[str, Any]]:
     """The evidence that the verdict names, and whether it is what failed."""
+    found: list[tuple[Evidence, bool]] = []
     if event.accepted is not None:
-        yield from ({**plain(each), "failing": False} for each in event.accepted.evidence)
+        found += ((each, False) for each in event.accepted.evidence)
     if (ending := event.ending) is not None:
-        yield from ({**plain(each), "failing": each in ending.failing} for each in ending.evidence)
-        yield from ({**plain(each), "failing": True} for each in ending.failing if each not in ending.evidence)
+        found += ((each, each in ending.failing) for each in ending.evidence)
+        found += ((each, True) for each in ending.failing if each not in ending.evidence)
+    return [{**plain(evidence), "failing": failing} for evidence, failing in found]
 
 
 def fold(reads: Iterable[Read], facts: Facts) -> Batch:

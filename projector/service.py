@@ -21,8 +21,8 @@ from .store import Store, StoreBusyError
 LIMIT = 20_000
 """Records of one commit at most."""
 WAIT_S = 0.25
-GATHER_S = 0.1
-"""How long the first record of a batch waits for more: a commit costs the same for one record as for hundreds."""
+GATHER_S = 0.25
+"""How long the first record of a batch waits for more: a commit costs a tenth of a second for one as for hundreds."""
 RETRY_S = 2.0
 
 _logger = logging.getLogger(__name__)

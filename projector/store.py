@@ -18,7 +18,7 @@ from remit.log.protocols import Partition
 
 from . import sql
 from .fold import Batch, Facts, Place, Progress, Stream
-from .statements import makings, upsert
+from .statements import makings, merge
 from .tables import KEYED, PROJECTION_VERSION, Keyed, Values
 
 _STREAM_COLUMNS = ", ".join(Stream._fields)
@@ -119,7 +119,7 @@ class Store:
         self._connection.execute("SET TimeZone = 'UTC'")
         # Batches are small: a second thread costs more than it saves, and the other core has work.
         self._connection.execute("SET threads = 1")
-        self._connection.execute(_SUBJECT_TEXT)
+        self._connection.execute(sql.macro())
         if (version := self._version()) is None:
             version = self._make()
         if version != PROJECTION_VERSION:
@@ -170,10 +170,9 @@ class Store:
     @contextmanager
     def _incoming(self, rows: pa.Table) -> Iterator[None]:
         self._connection.register("incoming", rows)
-        try:
-            yield
-        finally:
-            self._connection.unregister("incoming")
+        yield
+        # Not after a failure: the transaction takes no more then, and its error is the one to be seen.
+        self._connection.unregister("incoming")
 
     def _write_progress(self, changed: Mapping[Partition, Progress]) -> None:
         self._write("offsets", [_offset_row(*each) for each in changed.items()])
@@ -222,10 +221,5 @@ def _offset_row(partition: Partition, progress: Progress) -> dict[str, Any]:
 
 
 _KEYED = {"streams": KEYED["streams"], "offsets": Keyed(("topic", "partition"))}
-_INSERTS = {table: upsert(table, keyed, "FROM incoming") for table, keyed in _KEYED.items()}
+_INSERTS = {table: merge(table, keyed, "FROM incoming") for table, keyed in _KEYED.items()}
 _MAKINGS = makings()
-_SUBJECT_TEXT = """CREATE TEMP MACRO subject_text(subject) AS CASE
-    WHEN subject.revision IS NOT NULL THEN coalesce(subject.repository, '') || '@' || subject.revision
-    WHEN subject IS NOT NULL THEN subject.kind || ':' || coalesce(subject.digest, '')
-END"""
-"""The one text form of a subject: repository@revision, or kind:digest."""

@@ -28,6 +28,19 @@ def selects() -> Iterator[Select]:
         yield Select(tuple(match["topics"].split(", ")), match["table"], columns, match["code"])
 
 
+def named() -> frozenset[str]:
+    """Every name that rows.sql's statements use."""
+    code = re.sub(r"--[^\n]*", "", _text("rows.sql"))
+    return frozenset(re.findall(r"\w+", code))
+
+
+def macro() -> str:
+    """What must be made on a connection before rows.sql's statements are used there."""
+    text = _text("rows.sql")
+    begin = text.index("CREATE TEMP MACRO")
+    return text[begin : text.index(";", begin)]
+
+
 def _text(file: str) -> str:
     return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
 

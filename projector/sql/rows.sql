@@ -4,6 +4,12 @@
 -- keyed table's SELECT says of one key: the latest place holds, and a null says nothing, but within a group.
 -- A marker's WHERE names columns: a batch without a value in any of them has no such rows.
 
+-- The one text form of a subject.
+CREATE TEMP MACRO subject_text(subject) AS CASE
+    WHEN subject.revision IS NOT NULL THEN coalesce(subject.repository, '') || '@' || subject.revision
+    WHEN subject IS NOT NULL THEN subject.kind || ':' || coalesce(subject.digest, '')
+END;
+
 -- FROM transitions, shard_notes INTO transitions
 SELECT stream, tenant_id, workflow_id, sequence, version, kind, only_noted AS note, workflow_status,
     task_id, attempt_id, worker_id, fencing_token, attempt, round, reason,
@@ -41,13 +47,14 @@ SELECT place, tenant_id, workflow_id, workflow_status AS status, sequence, versi
     rejection.content_digest AS rejected_digest, rejection.faults AS rejected_faults
 FROM told;
 
--- FROM transitions INTO tasks WHERE changes OR normal
+-- FROM transitions INTO tasks WHERE changes OR tasks
 SELECT place + ordinal AS place, tenant_id, workflow_id, change.task_id, sequence, change.status, change.round,
     change.reason, decided_at AS since,
     CASE WHEN change.status IN ('escalated', 'awaiting_decision') THEN coalesce(owner, stop_owner) END AS waits_for
 FROM (
-    SELECT *, unnest(changes) AS change, generate_subscripts(changes, 1) AS ordinal
-    FROM (SELECT place, tenant_id, workflow_id, sequence, changes, decided_at, ending.owner, stop.owner AS stop_owner FROM incoming)
+    SELECT place, tenant_id, workflow_id, sequence, decided_at, ending.owner, stop.owner AS stop_owner,
+        unnest(changes) AS change, generate_subscripts(changes, 1) AS ordinal
+    FROM incoming
 )
 UNION ALL BY NAME
 SELECT place + ordinal AS place, tenant_id, workflow_id, contract_version, ordinal,
@@ -55,26 +62,24 @@ SELECT place + ordinal AS place, tenant_id, workflow_id, contract_version, ordin
     task.limits.max_cost_gbp, task.limits.max_tokens, task.limits.max_tool_calls, task.limits.max_attempts,
     task.limits.deadline_seconds
 FROM (
-    SELECT *, unnest(tasks) AS task, generate_subscripts(tasks, 1) AS ordinal
-    FROM (
-        SELECT place, tenant_id, workflow_id, contract.contract_version, map_values(normal.tasks) AS tasks
-        FROM incoming WHERE normal IS NOT NULL
-    )
+    SELECT place, tenant_id, workflow_id, contract.contract_version,
+        unnest(tasks) AS task, generate_subscripts(tasks, 1) AS ordinal
+    FROM incoming WHERE tasks IS NOT NULL
 );
 
 -- FROM transitions INTO task_changes WHERE changes
 SELECT tenant_id, workflow_id, sequence, change.task_id, change.status, change.round, change.reason, decided_at
 FROM (SELECT tenant_id, workflow_id, sequence, decided_at, unnest(changes) AS change FROM incoming);
 
--- FROM transitions INTO requirements WHERE normal OR gate
+-- FROM transitions INTO requirements WHERE requirements OR gate
 SELECT place + ordinal AS place, tenant_id, workflow_id, requirement.id AS requirement_id, contract_version,
     requirement.text, requirement.source, requirement.mandatory, requirement.security,
     list_transform(requirement.checks, lambda each: each.id) AS checks,
     list_sort(list_distinct(list_transform(requirement.checks, lambda each: each.task))) AS tasks
 FROM (
     SELECT place, tenant_id, workflow_id, contract.contract_version,
-        unnest(normal.requirements) AS requirement, generate_subscripts(normal.requirements, 1) AS ordinal
-    FROM incoming WHERE normal IS NOT NULL
+        unnest(requirements) AS requirement, generate_subscripts(requirements, 1) AS ordinal
+    FROM incoming WHERE requirements IS NOT NULL
 )
 UNION ALL BY NAME
 SELECT place + ordinal AS place, tenant_id, workflow_id, found.requirement_id, found.held, decided_at AS judged_at

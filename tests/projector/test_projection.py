@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from projector.incoming import SCHEMAS
+from projector.incoming import COLUMNS
 from projector.sql import columns_of, selects
 from projector.store import Store
 from projector.tables import IDENTITY, KEYED
@@ -74,7 +74,7 @@ def test_every_row_is_whole(tmp_path: Path) -> None:
             made.add(select.table)
             place = {"place"} if select.table in KEYED else set()
             for topic in select.topics:
-                with store._incoming(SCHEMAS[topic].empty_table()):
+                with store._incoming(COLUMNS[topic].whole.empty_table()):
                     found = store._connection.execute(f"DESCRIBE {select.statement}").fetchall()
                 assert {name for name, *_ in found} == {*columns_of(select.table)} | place
     assert made == IDENTITY.keys() - {"skipped", "streams", "gaps", "offsets", "meta"}
