@@ -8,6 +8,7 @@ from remit.events.base import Event
 from remit.events.inputs import Contract, Decision, Lease, Result
 from remit.redaction import finds
 
+_JSON = frozenset('{["')
 UNSCANNED = frozenset({"sha256", "reference", "attempt_id", "environment_digest"})  # digests and ids, never a secret
 
 
@@ -19,9 +20,19 @@ def secret_rules(event: Result) -> tuple[str, ...]:
         if part is not None
         for text in _texts(msgspec.to_builtins(part))
     ]
-    if not finds("\n".join(texts)):  # one look at all; a rule may see one across two texts, hence the second look
+    if not _found(texts):
         return ()
     return tuple(dict.fromkeys(rule for text in texts for rule in finds(text)))
+
+
+def _found(texts: list[str]) -> bool:
+    """One look at all prose; what may be JSON is read as such, since an escape or a key tells there what it is.
+
+    A rule may see a secret across two texts, hence the second look of who asks.
+    """
+    structured = [text for text in texts if text.lstrip()[:1] in _JSON]
+    prose = [text for text in texts if text.lstrip()[:1] not in _JSON]
+    return bool(finds("\n".join(prose))) or any(finds(text) for text in structured)
 
 
 def names_a_secret(event: Event) -> bool:

@@ -25,7 +25,7 @@ from remit.log.protocols import Partition
 from remit.settings import Settings
 from remit.topics import Topic, fixed_specs
 from supervisor import intake
-from supervisor.decide import decide
+from supervisor.decide import decided
 from supervisor.service import Supervisor
 from tests.supervisor.world import POLICY, World, completed, two_tasks
 
@@ -38,7 +38,7 @@ class Stall:
 
     def __init__(self) -> None:
         self.entered, self.go_on, self.calls = threading.Event(), threading.Event(), 0
-        self._decide = decide
+        self._decided = decided
 
     def __call__(self, state: Any, item: Any, facts: Any) -> Any:
         """Decide, later."""
@@ -46,7 +46,7 @@ class Stall:
             self.calls += 1
             self.entered.set()
             assert self.go_on.wait(PATIENCE_S)
-        return self._decide(state, item, facts)
+        return self._decided(state, item, facts)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def stall(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stall]:
     monkeypatch.setitem(session.MEMBER, "max.poll.interval.ms", LIMIT_MS)
     monkeypatch.setitem(session.MEMBER, "session.timeout.ms", LIMIT_MS)
     made = Stall()
-    monkeypatch.setattr(intake, "decide", made)
+    monkeypatch.setattr(intake, "decided", made)
     yield made
     made.go_on.set()
 
