@@ -134,7 +134,7 @@ class _Folding:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.marks: dict[Partition, _Mark] = {}
+        self.marks: dict[tuple[str, int], _Mark] = {}
         self.streams: dict[str, Stream] = {}
         self.ids: dict[Place, UUID] = {}
         self.unknown: set[Place] = set()
@@ -142,7 +142,7 @@ class _Folding:
         self.skipped: list[Values] = []
 
     def take(self, each: Read) -> None:
-        mark = self._mark(each.record)
+        mark = self.marks.get((each.record.topic, each.record.partition)) or self._mark(each.record.source)
         if each.record.offset < mark.next_offset:
             return  # read before: its rows came in the same commit as this position
         mark.advance(each.record)
@@ -164,11 +164,8 @@ class _Folding:
         self.marks[record.source].skipped += 1
         self.skipped.append(skipped(record, reason))
 
-    def _mark(self, record: Recorded) -> _Mark:
-        partition = record.source
-        if (mark := self.marks.get(partition)) is None:
-            mark = self.marks[partition] = _Mark(self.facts.progress.get(partition, Progress()))
-        return mark
+    def _mark(self, partition: Partition) -> _Mark:
+        return self.marks.setdefault(partition, _Mark(self.facts.progress.get(partition, Progress())))
 
     def _let_in(self, record: Recorded, event: Transition) -> bool:
         name = stream_of(record)
@@ -200,9 +197,11 @@ class _Folding:
 
     def batch(self) -> Batch:
         streams = [{"stream": name, **stream._asdict()} for name, stream in self.streams.items()]
-        progress = {**self.facts.progress, **{at: mark.progress() for at, mark in self.marks.items()}}
+        moved = {Partition(*at): mark.progress() for at, mark in self.marks.items()}
         rows: dict[str, Sequence[Values]] = {"skipped": self.skipped, "streams": streams}
-        return Batch(self.incoming.tables(), rows, progress, self.streams, frozenset(self.unknown))
+        return Batch(
+            self.incoming.tables(), rows, {**self.facts.progress, **moved}, self.streams, frozenset(self.unknown)
+        )
 
 
 def _judged(event: Transition) -> list[dict[str, Any]]:
