@@ -186,7 +186,7 @@ class _Folding:
 
     def _transition(self, record: Recorded, event: Transition) -> None:
         topic = SHARD_NOTES if event.kind is TransitionKind.DEAD_LETTERED else Topic.TRANSITIONS
-        more: dict[str, Any] = {"only_noted": event.kind in NOTES, "judged": _judged(event)}
+        more: dict[str, Any] = {"only_noted": event.kind in NOTES, "judged": _judged(event) or None}
         if event.contract is not None:
             try:
                 more |= normal_form(event.contract)

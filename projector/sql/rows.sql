@@ -148,7 +148,7 @@ FROM (
     FROM incoming WHERE dispatch IS NOT NULL AND attempt_id IS NOT NULL
 );
 
--- FROM transitions INTO costs
+-- FROM transitions INTO costs WHERE settlement OR note OR minutes_spent
 -- At most one row per transition, so that their sum is what was spent.
 WITH told AS (
     SELECT *, CASE
