@@ -10,9 +10,11 @@ from typing import assert_never
 
 from . import graph, limits
 from .state import (
+    AwaitingDecision,
     AwaitingReview,
     BackingOff,
     Completed,
+    Correcting,
     Escalated,
     Offered,
     Quarantined,
@@ -69,8 +71,10 @@ def _steps(workflow: Workflow, task: Task) -> Iterator[Action]:
             yield Action("judge_result", SUPERVISOR, task_id, phase.ask_until)
         case BackingOff():
             yield Action("retry", SUPERVISOR, task_id, phase.until)
-        case Escalated():
-            yield Action("cancel", phase.owner, task_id)
+        case Correcting():
+            yield Action("correct_result", _worker(task), task_id, phase.until)
+        case Escalated() | AwaitingDecision():
+            yield Action("resolve", phase.owner, task_id)
         case Waiting() | Completed() | Stopped() | Quarantined():
             pass
         case _:
@@ -87,7 +91,7 @@ def outstanding_decisions(workflow: Workflow) -> tuple[Outstanding, ...]:
     found = [
         Outstanding("escalated", task.phase.owner, task.task_id, task.phase.reason)
         for task in workflow.tasks.values()
-        if workflow.open and isinstance(task.phase, Escalated)
+        if workflow.open and isinstance(task.phase, Escalated | AwaitingDecision)
     ]
     found += [
         Outstanding("quarantined", workflow.contract.owner, task.task_id, task.phase.reason)
@@ -117,7 +121,9 @@ def waits_for(workflow: Workflow, task_id: str) -> str | None:  # noqa: PLR0911 
             return "the inspection of its result"
         case BackingOff():
             return "its back-off"
-        case Escalated():
+        case Correcting():
+            return f"worker {_worker(task)}, which mends its result"
+        case Escalated() | AwaitingDecision():
             return f"{phase.owner}: {phase.reason}"
         case Completed() | Stopped() | Quarantined():
             return None

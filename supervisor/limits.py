@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 
+from msgspec.structs import replace
+
 from remit.contract.normal import Limits
 from remit.events.base import Amounts, Usage
 from remit.events.transitions import PriceEntry, Settlement, StopReason
@@ -13,22 +15,28 @@ from .state import Attempt, Spent, Task, Workflow
 
 PENNY_FRACTION = Decimal("0.000001")
 MOST = 10**12  # of any count that a worker may report; money stays below it too
-NOTHING = Amounts(cost_gbp=Decimal(0), tokens=0, tool_calls=0)
+NOTHING = Amounts(cost_gbp=Decimal(0), tokens=0, tool_calls=0, turns=0)
 EXHAUSTED = (
     (StopReason.COST_EXHAUSTED, "cost_gbp"),
     (StopReason.TOKENS_EXHAUSTED, "tokens"),
     (StopReason.TOOL_CALLS_EXHAUSTED, "tool_calls"),
+    (StopReason.TURNS, "turns"),
 )
 
 
 def ceiling(limits: Limits) -> Amounts:
     """The amounts that a contract's limits allow in all."""
-    return Amounts(cost_gbp=limits.max_cost_gbp, tokens=limits.max_tokens, tool_calls=limits.max_tool_calls)
+    return Amounts(
+        cost_gbp=limits.max_cost_gbp,
+        tokens=limits.max_tokens,
+        tool_calls=limits.max_tool_calls,
+        turns=limits.max_turns,
+    )
 
 
 def plausible(usage: Usage) -> bool:
     """Whether reported usage can be booked: nothing negative, nothing that no attempt could have used."""
-    counts = (usage.tokens_in, usage.tokens_out, usage.tool_calls, usage.worker_seconds, usage.cost_gbp)
+    counts = (usage.tokens_in, usage.tokens_out, usage.tool_calls, usage.turns, usage.worker_seconds, usage.cost_gbp)
     return all(0 <= each < MOST for each in counts)
 
 
@@ -51,6 +59,7 @@ def spend(spent: Spent, usage: Usage, cost: Decimal) -> Spent:
         cost_gbp=spent.cost_gbp + cost,
         tokens=spent.tokens + usage.tokens_in + usage.tokens_out,
         tool_calls=spent.tool_calls + usage.tool_calls,
+        turns=spent.turns + usage.turns,
     )
 
 
@@ -60,6 +69,7 @@ def unspend(spent: Spent, usage: Usage, cost: Decimal) -> Spent:
         cost_gbp=spent.cost_gbp - cost,
         tokens=spent.tokens - usage.tokens_in - usage.tokens_out,
         tool_calls=spent.tool_calls - usage.tool_calls,
+        turns=spent.turns - usage.turns,
     )
 
 
@@ -70,6 +80,7 @@ def spent_by(workflow: Workflow) -> Spent:
         cost_gbp=sum((part.cost_gbp for part in parts), Decimal(0)),
         tokens=sum(part.tokens for part in parts),
         tool_calls=sum(part.tool_calls for part in parts),
+        turns=sum(part.turns for part in parts),
     )
 
 
@@ -101,7 +112,8 @@ def wanted(workflow: Workflow, task_id: str) -> Amounts:
 @once
 def available(workflow: Workflow) -> Amounts:
     """What the workflow has neither spent nor reserved."""
-    return _left(ceiling(workflow.contract.limits), spent_by(workflow), reserved_by(workflow.tasks.values()))
+    shared = replace(ceiling(workflow.contract.limits), turns=None)  # each task has its turns for itself
+    return _left(shared, spent_by(workflow), reserved_by(workflow.tasks.values()))
 
 
 def blockers(workflow: Workflow, task_id: str) -> tuple[StopReason, ...]:
@@ -145,9 +157,7 @@ def held_back(workflow: Workflow, task_id: str) -> bool:
 
 def fits(wanted: Amounts, available: Amounts) -> bool:
     """Whether `wanted` is no more than `available` in each kind; unlimited wants fit only the unlimited."""
-    return all(
-        _at_most(getattr(wanted, name), getattr(available, name)) for name in ("cost_gbp", "tokens", "tool_calls")
-    )
+    return all(_at_most(getattr(wanted, name), getattr(available, name)) for _, name in EXHAUSTED)
 
 
 def settle(attempt: Attempt, usage: Usage | None, *, held_until: datetime | None = None) -> Settlement:
@@ -172,7 +182,12 @@ def settle(attempt: Attempt, usage: Usage | None, *, held_until: datetime | None
 
 def estimate(reserved: Amounts) -> Usage:
     """The whole reservation as usage."""
-    return Usage(tokens_in=reserved.tokens or 0, tool_calls=reserved.tool_calls or 0, estimated=True)
+    return Usage(
+        tokens_in=reserved.tokens or 0,
+        tool_calls=reserved.tool_calls or 0,
+        turns=reserved.turns or 0,
+        estimated=True,
+    )
 
 
 def _estimated_cost(attempt: Attempt, booked: Usage) -> Decimal:
@@ -182,13 +197,14 @@ def _estimated_cost(attempt: Attempt, booked: Usage) -> Decimal:
 
 
 def _rest(reserved: Amounts, usage: Usage, cost: Decimal) -> Amounts:
-    used = Spent(cost_gbp=cost, tokens=usage.tokens_in + usage.tokens_out, tool_calls=usage.tool_calls)
+    used = spend(Spent(), usage, cost)
     rest = _left(reserved, used, NOTHING)
     return _combine(rest, NOTHING, max)
 
 
 def _overrun(reserved: Amounts, usage: Usage, cost: Decimal) -> bool:
-    used = Amounts(cost_gbp=cost, tokens=usage.tokens_in + usage.tokens_out, tool_calls=usage.tool_calls)
+    spent = spend(Spent(), usage, cost)
+    used = Amounts(cost_gbp=cost, tokens=spent.tokens, tool_calls=spent.tool_calls, turns=spent.turns)
     return not fits(used, reserved)
 
 
@@ -197,6 +213,7 @@ def _left(limit: Amounts, spent: Spent, reserved: Amounts) -> Amounts:
         cost_gbp=_minus(limit.cost_gbp, spent.cost_gbp, reserved.cost_gbp),
         tokens=_minus_count(limit.tokens, spent.tokens, reserved.tokens),
         tool_calls=_minus_count(limit.tool_calls, spent.tool_calls, reserved.tool_calls),
+        turns=_minus_count(limit.turns, spent.turns, reserved.turns),
     )
 
 
@@ -224,4 +241,5 @@ def _combine(one: Amounts, other: Amounts, by: Callable[..., Decimal]) -> Amount
         cost_gbp=each(one.cost_gbp, other.cost_gbp),  # type: ignore[arg-type]
         tokens=each(one.tokens, other.tokens),  # type: ignore[arg-type]
         tool_calls=each(one.tool_calls, other.tool_calls),  # type: ignore[arg-type]
+        turns=each(one.turns, other.turns),  # type: ignore[arg-type]
     )

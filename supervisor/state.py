@@ -14,6 +14,7 @@ from remit.events.base import Amounts, Evidence, InputVersion, Subject, Usage
 from remit.events.inputs import Question, ResultBody
 from remit.events.transitions import (
     AcceptedOutput,
+    ContractAccepted,
     PriceEntry,
     StopReason,
     TaskStatus,
@@ -22,7 +23,7 @@ from remit.events.transitions import (
 
 from .once import once
 
-STATE_SCHEMA = 1
+STATE_SCHEMA = 2
 DECIDER_VERSION = 1
 
 
@@ -65,17 +66,35 @@ class AwaitingReview(msgspec.Struct, frozen=True, tag=True, gc=False):
     asked: tuple[UUID, ...] = ()  # every request of these same questions, this one included
 
 
+class Correcting(msgspec.Struct, frozen=True, tag=True, gc=False):
+    """Its worker was asked, once in the task's life, to mend the envelope of submission `submission`."""
+
+    attempt_id: UUID
+    until: datetime
+    submission: int
+    usage: Usage | None = None  # as told with that submission
+
+
 class BackingOff(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Until its next attempt."""
 
     until: datetime
 
 
-class Escalated(msgspec.Struct, frozen=True, tag=True, gc=False):
-    """A named person has it, for a reason."""
+class AwaitingDecision(msgspec.Struct, frozen=True, tag=True, gc=False):
+    """Its worker asks a person; elapsed time does not count meanwhile. The item is known by `sequence`."""
 
     reason: str
     owner: str
+    sequence: int
+
+
+class Escalated(msgspec.Struct, frozen=True, tag=True, gc=False):
+    """A named person has it, for a reason. The item is known by the `sequence` of what put it there."""
+
+    reason: str
+    owner: str
+    sequence: int = 0
 
 
 class Completed(msgspec.Struct, frozen=True, tag=True, gc=False):
@@ -95,7 +114,18 @@ class Quarantined(msgspec.Struct, frozen=True, tag=True, gc=False):
 
 
 Phase = (
-    Waiting | Queued | Offered | Running | AwaitingReview | BackingOff | Escalated | Completed | Stopped | Quarantined
+    Waiting
+    | Queued
+    | Offered
+    | Running
+    | AwaitingReview
+    | Correcting
+    | BackingOff
+    | AwaitingDecision
+    | Escalated
+    | Completed
+    | Stopped
+    | Quarantined
 )
 
 STATUS_OF: dict[type, TaskStatus] = {
@@ -104,7 +134,9 @@ STATUS_OF: dict[type, TaskStatus] = {
     Offered: TaskStatus.OFFERED,
     Running: TaskStatus.RUNNING,
     AwaitingReview: TaskStatus.AWAITING_REVIEW,
+    Correcting: TaskStatus.CORRECTING,
     BackingOff: TaskStatus.BACKING_OFF,
+    AwaitingDecision: TaskStatus.AWAITING_DECISION,
     Escalated: TaskStatus.ESCALATED,
     Completed: TaskStatus.COMPLETED,
     Stopped: TaskStatus.STOPPED,
@@ -120,6 +152,7 @@ class Spent(msgspec.Struct, frozen=True, gc=False):
     cost_gbp: Decimal = Decimal(0)
     tokens: int = 0
     tool_calls: int = 0
+    turns: int = 0
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -166,6 +199,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     spent: Spent = Spent()
     deadline_at: datetime | None = None  # from the first claim, over all attempts and rounds
     rework: tuple[Evidence, ...] = ()  # the failing evidence of the round before
+    corrected: bool = False  # its one correction was asked for
+    resume_from: str | None = None  # what a lost attempt saved last, untrusted
+    granted_attempts: int = 0  # beyond the limit, by people
+    granted_reworks: int = 0  # likewise
 
     @property
     def status(self) -> TaskStatus:
@@ -179,10 +216,22 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def current(self) -> Attempt | None:
         """The attempt that is offered, running or under review."""
         match self.phase:
-            case Offered() | Running() | AwaitingReview():
+            case Offered() | Running() | AwaitingReview() | Correcting():
                 return self.attempt(self.phase.attempt_id)
             case _:
                 return None
+
+
+class Proposed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A contract version that waits for a person's decision, as it was proposed on top of `base_version`."""
+
+    item_id: str
+    base_version: int
+    accepted: ContractAccepted
+    widens: tuple[str, ...]
+    proposer: str
+    owner: str
+    since: datetime
 
 
 class Unborn(msgspec.Struct, frozen=True, kw_only=True, tag=True, gc=False):
@@ -214,6 +263,8 @@ class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True, dict=True):
     stop_reason: StopReason | None = None
     development_acceptance: str = "pending"
     deployment_authorisation: str = "not_required"
+    proposed: tuple[Proposed, ...] = ()  # amendments that wait for a person, oldest first
+    clock_stopped_at: datetime | None = None  # since when a worker's question to a person pauses the elapsed time
 
     @property
     def tenant_id(self) -> str:

@@ -129,6 +129,14 @@ class OutputSchema(Frozen, frozen=True, kw_only=True):
     text: str
 
 
+class SpawnPlan(Frozen, frozen=True, kw_only=True):
+    """What further tasks a worker may propose with its result; the workflow's depth and count bound them too."""
+
+    types: tuple[str, ...]  # task types, and no other
+    max_subtasks: int  # of one task, over all its attempts and rounds
+    max_cost_gbp: Decimal | None = None  # of all its subtasks together, pounds
+
+
 class Effect(Frozen, frozen=True, kw_only=True):
     """A change of the outside world that the committer applies after approval."""
 
@@ -156,6 +164,10 @@ class TaskContract(Frozen, frozen=True, kw_only=True):
     risk_class: str = "low"
     output_schema: OutputSchema | None = None
     rework: str | None = None  # the task that mends what this one finds
+    verifies: str | None = None  # the task whose recorded commands this one runs again, under another identity
+    spawn: SpawnPlan | None = None  # None: it may propose no tasks
+    parent: str | None = None  # the task whose worker proposed this one
+    depth: int = 0  # of a proposed task: its parent's and one more
 
 
 class Workflow(Frozen, frozen=True, kw_only=True, dict=True, gc=True):
@@ -216,7 +228,16 @@ def task_hash(workflow: Workflow, task_id: str) -> str:
     task = workflow.tasks[task_id]
     checks = [check for _, check in workflow.checks_of(task_id)]
     commands = {check.command: workflow.commands[check.command] for check in checks if check.command}
-    return _digest_of(msgspec.json.encode({"task": task, "checks": checks, "commands": commands}))
+    return _digest_of(msgspec.json.encode({"task": _as_hashed(task), "checks": checks, "commands": commands}))
+
+
+_LATER = {"verifies": None, "spawn": None, "parent": None, "depth": 0}
+"""Fields that came after the first contracts were accepted: they count only where they are set."""
+
+
+def _as_hashed(task: TaskContract) -> dict[str, object]:
+    said = {name: getattr(task, name) for name in task.__struct_fields__}
+    return {name: value for name, value in said.items() if name not in _LATER or value != _LATER[name]}
 
 
 @lru_cache(maxsize=1024)

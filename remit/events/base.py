@@ -65,6 +65,7 @@ class Usage(Record, frozen=True, kw_only=True):
     cost_gbp: Decimal = Decimal(0)  # further cost that the worker reports, pounds
     model: str | None = None  # the model used, if any
     estimated: bool = False  # true where usage was not reported and the reservation was booked
+    turns: int = 0  # answers of a model
 
 
 class Amounts(Record, frozen=True, kw_only=True):
@@ -73,6 +74,7 @@ class Amounts(Record, frozen=True, kw_only=True):
     cost_gbp: Decimal | None = None  # pounds
     tokens: int | None = None  # tokens in and out
     tool_calls: int | None = None  # calls
+    turns: int | None = None  # answers of a model
 
 
 class SubjectKind(StrEnum):

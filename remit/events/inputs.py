@@ -27,6 +27,7 @@ class Contract(Event, frozen=True, kw_only=True):
     content_digest: str  # SHA-256 over the document's RFC 8785 form
     submitter: str  # who submits; unverified:user@host until identities are authenticated
     base_version: int | None = None  # the contract version that an amendment changes
+    reason: str | None = None  # of an amendment, for people
 
 
 class LeaseKind(StrEnum):
@@ -51,6 +52,7 @@ class Lease(Event, frozen=True, kw_only=True):
     progress: int | None = None  # rises as the handler gets on
     note: str | None = None  # what it is doing, for people
     usage: Usage | None = None  # used so far
+    checkpoint: str | None = None  # artefact reference of what the handler saved last, untrusted
 
 
 class ResultKind(StrEnum):
@@ -108,6 +110,7 @@ class ResultBody(Record, frozen=True, kw_only=True):
     log: ArtefactRef | None = None  # stdout and stderr of the handler
     started_at: datetime | None = None  # UTC, by the runner's clock
     ended_at: datetime | None = None  # UTC, by the runner's clock
+    subtasks: str | None = None  # JSON text, a list of further tasks that the worker proposes
 
 
 class Malformed(Record, frozen=True, kw_only=True):

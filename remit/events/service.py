@@ -22,13 +22,18 @@ class DispatchKind(StrEnum):
 
 
 class Grant(Record, frozen=True, kw_only=True):
-    """Permissions with an expiry; unsigned for now."""
+    """Permissions with an expiry, signed for one worker's key: useless to others."""
 
     permissions: dict[str, str] = {}  # resource to none, read-only, execute or read-write:BRANCH
     paths: tuple[str, ...] = ()  # globs a commit may touch
     tools: tuple[str, ...] = ()  # tools it may use
     expires_at: datetime  # UTC
-    signature: str | None = None  # of the supervisor, once signed
+    signature: str | None = None  # Ed25519 by the supervisor over all else in RFC 8785 form, base64; null: unsigned
+    key_id: str | None = None  # SHA-256 of the supervisor's public key
+    worker_id: str | None = None  # to whom it is granted
+    worker_key: str | None = None  # that worker's public key, base64; null: it registered none
+    attempt_id: UUID | None = None  # for which attempt
+    max_tool_calls: int | None = None  # calls of tools and observed commands together
 
 
 class Offer(Record, frozen=True, kw_only=True):
@@ -90,6 +95,7 @@ class Worker(Event, frozen=True, kw_only=True):
     risk_class: str = "low"  # highest risk it may take
     price_entry: str = "default"  # entry of the policy's prices
     slots: int = 1  # attempts at once
+    public_key: str | None = None  # Ed25519, base64: what its grants are bound to
 
 
 class LivenessKind(StrEnum):

@@ -44,6 +44,10 @@ class TransitionKind(StrEnum):
     LATE_DECISION = "late_decision"  # note: after the item's expiry
     ALREADY_DECIDED = "already_decided"  # note: nothing left to decide
     DEAD_LETTERED = "dead_lettered"  # note of a shard: an input became a dead letter
+    CORRECTION_REQUESTED = "correction_requested"  # running → correcting
+    TASK_RESOLVED = "task_resolved"  # escalated or awaiting_decision → queued, by a person
+    AMENDMENT_PROPOSED = "amendment_proposed"  # a person must decide on a new contract version
+    AMENDMENT_REFUSED = "amendment_refused"  # a person did, or it no longer fits
 
 
 NOTES = frozenset(
@@ -156,6 +160,8 @@ class ContractAccepted(Record, frozen=True, kw_only=True):
     approved_by: str | None = None  # rule or person that approved an amendment
     submitted_at: datetime  # UTC, append time of the submitted contract
     deadline_at: datetime | None = None  # UTC, end of the workflow's elapsed time
+    widened: tuple[str, ...] = ()  # what an approved amendment widened or dropped, one each
+    reason: str | None = None  # of an amendment, for people
 
 
 class Rejection(Record, frozen=True, kw_only=True):
@@ -229,6 +235,42 @@ class Settlement(Record, frozen=True, kw_only=True):
     overrun: bool = False  # beyond the reservation
 
 
+class Correction(Record, frozen=True, kw_only=True):
+    """The one request to mend an envelope: same worker, attempt and lease."""
+
+    faults: tuple[str, ...]  # path or rule, one each
+    submission: int  # the one that was refused
+    until: datetime  # UTC; then the attempt is lost
+
+
+class Resolution(Record, frozen=True, kw_only=True):
+    """What a person decided on an inbox item."""
+
+    item_id: str  # of the item
+    person: str  # identity; unverified:user@host until identities are authenticated
+    resolution: str  # retry, stop, approve or refuse
+    reason: str | None = None  # for people
+    content_sha256: str | None = None  # what was decided on
+
+
+class Proposal(Record, frozen=True, kw_only=True):
+    """A contract version that waits for a person, since it widens or drops something."""
+
+    item_id: str  # of the inbox
+    base_version: int  # the contract version that it changes
+    widens: tuple[str, ...]  # what needs the decision, one each
+    proposer: str  # who submitted it
+    owner: str  # who must decide
+
+
+class RefusedSubtask(Record, frozen=True, kw_only=True):
+    """A proposed task that was not taken up."""
+
+    task_id: str  # as proposed
+    reason: str  # not_granted, type_not_granted, depth_exceeded, task_limit, duplicate_task ...
+    detail: str | None = None  # path and rule, or the id of the task that it repeats
+
+
 class AcceptedOutput(Record, frozen=True, kw_only=True):
     """One accepted output."""
 
@@ -247,6 +289,8 @@ class Accepted(Record, frozen=True, kw_only=True):
     answers: tuple[Answer, ...]  # of the inspection
     subject: Subject | None = None  # what the task's work is about
     first_pass: bool  # no earlier attempt or round
+    subtasks: tuple[str, ...] = ()  # ids of the proposed tasks that were taken up
+    refused_subtasks: tuple[RefusedSubtask, ...] = ()  # and of those that were not
 
 
 class Ending(Record, frozen=True, kw_only=True):
@@ -263,6 +307,7 @@ class Ending(Record, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()  # all evidence of the attempt
     answers: tuple[Answer, ...] = ()  # of the inspection
     owner: str | None = None  # who has it now, when escalated
+    checkpoint: str | None = None  # artefact reference that a next attempt may resume from, untrusted
 
 
 class RequirementHeld(Record, frozen=True, kw_only=True):
@@ -337,3 +382,6 @@ class Transition(Event, frozen=True, kw_only=True):
     stop: Stop | None = None  # task_escalated, task_stopped, workflow_stopped, workflow_quarantined
     note: Note | None = None  # notes
     minutes_spent: Decimal | None = None  # of a person, in what led here
+    correction: Correction | None = None  # correction_requested
+    resolution: Resolution | None = None  # what a person's decision led to
+    proposal: Proposal | None = None  # amendment_proposed

@@ -89,7 +89,7 @@ def test_show_of_an_accepted_workflow(terminal: Terminal) -> None:
     assert [(each["task_id"], each["verdict"], each["exit_status"]) for each in shown["evidence"]] == [
         ("b", "accepted", 0)
     ]
-    assert shown["spent"] == {"cost_gbp": "4.040000", "tokens": 3000, "tool_calls": 4}
+    assert shown["spent"] == {"cost_gbp": "4.040000", "tokens": 3000, "tool_calls": 4, "turns": 0}
     assert terminal.run("show", "w1") == 0
     assert "submitted                 2026-03-01 12:00:00 UTC (13:00:00 CET)" in terminal.out
     assert "£4.0400 of £30" in terminal.out

@@ -5,7 +5,10 @@ import msgspec
 from remit.ids import digest
 from supervisor.state import STATE_SCHEMA, State
 
-SHAPES = {1: "148f912bfd3bba32e5ebcea2779e047081b811de1a6a219aaec49e1a0263f99f"}
+SHAPES = {
+    1: "148f912bfd3bba32e5ebcea2779e047081b811de1a6a219aaec49e1a0263f99f",
+    2: "c25ae95720164621b4fc6ced62b08b118274c947942ca61647ea585c59434efc",
+}
 
 
 def test_a_state_of_another_shape_has_another_number() -> None:
