@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from remit.artefacts import ArtefactStore
 from remit.errors import FencedError, HistoryGapError, LogError, StepAbortedError
@@ -17,6 +18,7 @@ from .decide.inspection import UNREACHABLE
 from .directory import Directory
 from .handover import MovedError
 from .inspect.inspector import Inspector
+from .inspect.questions import answer
 from .intake import Intake
 from .packed import UnreadableStateError
 from .routing import schedule
@@ -38,12 +40,19 @@ ASKS = frozenset({TransitionKind.INSPECTION_REQUESTED, TransitionKind.INSPECTION
 class Supervisor:
     """One supervisor under one stable name; `clock` gives aware UTC."""
 
-    def __init__(self, source: Log, name: str, store: ArtefactStore, clock: Callable[[], datetime]) -> None:
-        """Join the group; shards come with the first turns."""
+    def __init__(
+        self,
+        source: Log,
+        name: str,
+        store: ArtefactStore,
+        clock: Callable[[], datetime],
+        inspector: Inspector | None = None,
+    ) -> None:
+        """Join the group; shards come with the first turns. By default the inspector looks into `store`, in threads."""
         self._log, self._name, self._clock = source, name, clock
         self._directory = Directory(source, clock)
         self._session = source.session(name)
-        self._inspector = Inspector(source.writer(), store, clock, name)
+        self._inspector = inspector or Inspector(source.writer(), partial(answer, store=store), clock, name)
         self._intake: Intake | None = None
         self._checkpointer: Checkpointer | None = None
         self._from_checkpoints = True

@@ -2,34 +2,34 @@
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from uuid import UUID
 
-from remit.artefacts import ArtefactStore
 from remit.errors import LogError
 from remit.events.envelope import message, new_event
-from remit.events.inputs import Inspection, InspectionKind
+from remit.events.inputs import Answer, Inspection, InspectionKind, Question
 from remit.log.protocols import Writer
 from remit.topics import Topic
 
 from ..state import AwaitingReview
 from ..step import inspection_id
-from .questions import answer
 
 log = logging.getLogger("remit.supervisor")
+Look = Callable[[Question], Answer]
+THREADS = 4
 
 
 class Inspector:
     """Answers each request once per process; a takeover asks the open ones again, the fold takes the first answer."""
 
     def __init__(
-        self, writer: Writer, store: ArtefactStore, clock: Callable[[], datetime], name: str, threads: int = 4
+        self, writer: Writer, look: Look, clock: Callable[[], datetime], name: str, pool: Executor | None = None
     ) -> None:
-        """`writer` is its own, outside the supervisor's transactions."""
-        self._writer, self._store, self._clock = writer, store, clock
+        """`writer` is its own, outside the supervisor's transactions; `pool` runs `look`, by default in threads."""
+        self._writer, self._look, self._clock = writer, look, clock
         self._producer = f"inspector/{name}"
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="inspect")
+        self._pool = pool or ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="inspect")
         self._asked: set[UUID] = set()
         self._busy: set[UUID] = set()  # attempts whose questions lie or run here
 
@@ -48,7 +48,7 @@ class Inspector:
 
     def _answer(self, tenant_id: str, workflow_id: str, task_id: str, phase: AwaitingReview) -> None:
         try:
-            answers = tuple(answer(question, self._store) for question in phase.questions)
+            answers = tuple(map(self._look, phase.questions))
             event = new_event(
                 Inspection,
                 tenant_id=tenant_id,
