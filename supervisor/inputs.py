@@ -40,6 +40,7 @@ class TimerName(StrEnum):
     BACKOFF = "backoff"  # the next attempt may start
     QUEUE_WAIT = "queue_wait"  # no worker came
     INSPECTION = "inspection"  # no answer came
+    CORRECTION = "correction"  # no mended envelope came
     HELD = "held"  # what a lost lease held is free again
     WORKFLOW_DEADLINE = "workflow_deadline"  # the workflow's hard end
 
@@ -72,7 +73,7 @@ class Facts:
     """What decide may know beside state and input; all of it ends up in the transition or is pinned by it.
 
     `policy` is the workflow's pinned one, or the newest for a workflow that begins. `reported` is the usage that
-    renewals have told of open attempts.
+    renewals have told of open attempts, `saved` the artefact references of what their handlers saved last.
     """
 
     now: datetime
@@ -80,6 +81,7 @@ class Facts:
     policy: Policy
     policy_sha256: str
     reported: Mapping[UUID, Usage] = field(default_factory=dict)
+    saved: Mapping[UUID, str] = field(default_factory=dict)
 
 
 def cause_of(state: State, item: Input) -> Cause:

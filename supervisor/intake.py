@@ -24,6 +24,7 @@ from .decide.quarantine import quarantine
 from .directory import Directory
 from .inputs import Assignment, Facts, Input, InputEvent, Received, Timer, cause_of
 from .shard import Shards, key_of
+from .signing import Sign, unsigned
 from .state import Running, State, Unborn, Workflow
 from .states import Key
 from .step import Step, Written, dead_letter, shard_note, written
@@ -41,6 +42,7 @@ class Intake:
     instance: str
     partitions: int
     clock: Callable[[], datetime]
+    sign: Sign = unsigned  # of the grants that it hands out
 
     def take(self, recorded: Recorded, step: Step) -> None:
         """Handle one record of an input topic."""
@@ -138,7 +140,7 @@ class Intake:
             self.shards.freeze(key, "policy_missing")
             return 0
         try:
-            done = written(state, decided(state, item, facts), facts.policy)
+            done = written(state, decided(state, item, facts), facts.policy, self.sign)
         except Exception as error:
             # Whatever broke is a fault of ours in one workflow; the others must go on.
             log.exception("ALARM decide failed for %s/%s: it is quarantined", *key)
@@ -155,7 +157,7 @@ class Intake:
     ) -> int:
         """Quarantine by a transition; if not even that can be made, freeze the workflow until the next takeover."""
         try:
-            done = written(state, quarantine(state, *decision), decision[1].policy)
+            done = written(state, quarantine(state, *decision), decision[1].policy, self.sign)
         except Exception:
             log.exception("ALARM %s/%s can't even be quarantined", *key)
             self.shards.freeze(key, decision[2].value)
@@ -170,7 +172,8 @@ class Intake:
         if policy is None or sha is None:
             return None
         writer = Writer(instance=self.instance, generation=self.shards.generations[shard])
-        return Facts(now, writer, policy, sha, self.shards.leases.usage())
+        leases = self.shards.leases
+        return Facts(now, writer, policy, sha, leases.usage(), leases.saved())
 
     def _fold(self, key: Key, done: Written, shard: int, step: Step) -> None:
         step.write(shard, done)

@@ -6,6 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
+from remit.contract.references import is_artefact
 from remit.events.base import Usage
 from remit.events.inputs import Lease
 
@@ -26,6 +27,7 @@ class LeaseBook:
         """Start empty: at takeover every running lease starts afresh, in full."""
         self._held: dict[UUID, Held] = {}
         self._usage: dict[UUID, Usage] = {}
+        self._saved: dict[UUID, str] = {}
         self.ignored = 0  # renewals that named an attempt or token that is gone
 
     def start(self, attempt_id: UUID, at: datetime, usage: Usage | None = None) -> None:
@@ -48,6 +50,8 @@ class LeaseBook:
             progress=event.progress if moved else held.progress,
         )
         self._tell(event.attempt_id, event.usage)
+        if event.checkpoint is not None and is_artefact(event.checkpoint):
+            self._saved[event.attempt_id] = event.checkpoint
 
     def _tell(self, attempt_id: UUID, usage: Usage | None) -> None:
         if usage is not None:
@@ -67,7 +71,12 @@ class LeaseBook:
         for attempt_id in ended:
             self._held.pop(attempt_id, None)
             self._usage.pop(attempt_id, None)
+            self._saved.pop(attempt_id, None)
 
     def usage(self) -> Mapping[UUID, Usage]:
         """What renewals told of usage, by attempt: a view of it as it stands."""
         return MappingProxyType(self._usage)
+
+    def saved(self) -> Mapping[UUID, str]:
+        """References of what handlers saved last, by attempt: a view of it as it stands."""
+        return MappingProxyType(self._saved)

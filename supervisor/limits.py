@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from msgspec.structs import replace
 
 from remit.contract.normal import Limits
+from remit.contract.normal import Workflow as Contract
 from remit.events.base import Amounts, Usage
 from remit.events.transitions import PriceEntry, Settlement, StopReason
 
@@ -141,6 +142,12 @@ def open_attempts(workflow: Workflow) -> list[Attempt]:
     """The attempts that are offered, running or under review."""
     currents = [task.current() for task in workflow.tasks.values()] if workflow.open else []
     return [each for each in currents if each is not None]
+
+
+def most_attempts(contract: Contract, task: Task) -> int | None:
+    """How many attempts of a round may start: the contract's limit, and what people granted on top of it."""
+    most = contract.tasks[task.task_id].limits.max_attempts
+    return None if most is None else most + task.granted_attempts
 
 
 @once

@@ -15,11 +15,14 @@ from remit.policy.model import Policy
 
 from .state import Attempt, State, Task, Workflow
 
+GRANT_WITHOUT_DEADLINE = timedelta(days=1)  # an attempt that nothing ends still gets a grant that does
+
 TOLD: dict[TransitionKind, DispatchKind] = {
     TransitionKind.OFFER_EXPIRED: DispatchKind.LEASE_LOST,
     TransitionKind.LEASE_EXPIRED: DispatchKind.LEASE_LOST,
     TransitionKind.TASK_STOPPED: DispatchKind.CANCEL,
     TransitionKind.WORKFLOW_QUARANTINED: DispatchKind.CANCEL,
+    TransitionKind.CORRECTION_REQUESTED: DispatchKind.CORRECTION,
 }
 
 
@@ -68,6 +71,7 @@ def _dispatch(
         state_version=transition.version,
         reason=transition.reason,
         offer=offer,
+        faults=transition.correction.faults if transition.correction else (),
     )
 
 
@@ -89,13 +93,26 @@ def _offer(state: Workflow, transition: Transition, dispatched: Dispatched, atte
         deadline_at=task.deadline_at or state.deadline_at,
         deadline_seconds=contract.limits.deadline_seconds,
         remaining=attempt.reserved,
-        grant=Grant(
-            permissions=contract.permissions.grants,
-            paths=contract.permissions.paths,
-            tools=contract.tools,
-            expires_at=dispatched.offer_until + timedelta(seconds=times.lease_seconds),
-        ),
+        grant=_grant(state, task, dispatched, attempt),
         rework=task.rework,
+        resume_from=task.resume_from,
+    )
+
+
+def _grant(state: Workflow, task: Task, dispatched: Dispatched, attempt: Attempt) -> Grant:
+    """What the attempt may touch, until its hard end; whoever writes it signs it."""
+    contract = state.contract.tasks[task.task_id]
+    ends = [each for each in (task.deadline_at, state.deadline_at) if each is not None]
+    seconds = contract.limits.deadline_seconds
+    ends += [dispatched.offer_until + timedelta(seconds=seconds)] if seconds is not None else []
+    return Grant(
+        permissions=contract.permissions.grants,
+        paths=contract.permissions.paths,
+        tools=contract.tools,
+        expires_at=min(ends, default=dispatched.offer_until + GRANT_WITHOUT_DEADLINE),
+        worker_id=attempt.worker_id,
+        attempt_id=attempt.attempt_id,
+        max_tool_calls=attempt.reserved.tool_calls,
     )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from remit.contract.normal import EvidenceKind
 
 from . import dataflow, limits
+from .recovery import AVOIDED, REASSIGNED
 from .state import Queued, Task, Workflow, phases
 from .states import Key
 
@@ -29,6 +30,7 @@ class Wants(NamedTuple):
     risk_class: str
     authors: frozenset[str]  # who made what a review is about: nobody reviews their own work
     blocked: frozenset[str]  # who said in this round that they lack the capability or the permission
+    avoided: frozenset[str]  # who lost an attempt of this round, or sent what doesn't fit: taken only if nobody else is
 
 
 class Ready(NamedTuple):
@@ -151,7 +153,8 @@ def _wants(workflow: Workflow, task: Task) -> Wants:
         output_schema=contract.output_schema.name if contract.output_schema else None,
         risk_class=contract.risk_class,
         authors=_authors(workflow, task),
-        blocked=_blocked(task),
+        blocked=_of_outcome(task, REASSIGNED),
+        avoided=_of_outcome(task, AVOIDED),
     )
 
 
@@ -165,9 +168,6 @@ def _authors(workflow: Workflow, task: Task) -> frozenset[str]:
     return dataflow.authors(workflow, task.task_id) if reviews else frozenset()
 
 
-def _blocked(task: Task) -> frozenset[str]:
-    return frozenset(
-        each.worker_id
-        for each in task.attempts
-        if each.round == task.round and each.outcome in {"blocked:capability", "blocked:permission"}
-    )
+def _of_outcome(task: Task, outcomes: frozenset[str]) -> frozenset[str]:
+    """The workers whose attempt of this round ended so."""
+    return frozenset(each.worker_id for each in task.attempts if each.round == task.round and each.outcome in outcomes)

@@ -41,8 +41,11 @@ class Verdict:
 
 
 MOST_RETRY_AFTER_S = 86_400  # as the envelope's schema says; a worker can't postpone its task for ever
+MALFORMED = "malformed"
 REASSIGNED = frozenset({"blocked:capability", "blocked:permission"})
-LOST = frozenset({"silence", "no_progress", "incarnation"})
+LOST = frozenset({"silence", "no_progress", "incarnation", "correction"})
+AVOIDED = LOST | {MALFORMED}
+"""Endings after which another worker is tried, if there is one."""
 
 
 def verdict(failure: Failure, counts: Counts, timeouts: Timeouts, *, now: datetime, cause: UUID) -> Verdict:
@@ -51,7 +54,7 @@ def verdict(failure: Failure, counts: Counts, timeouts: Timeouts, *, now: dateti
         return _rework(counts)
     if (reason := _for_a_person(failure, counts)) is not None:
         return Verdict(Recovery.ESCALATE, reason)
-    if failure.outcome in REASSIGNED or failure.outcome in LOST:
+    if failure.outcome in REASSIGNED or failure.outcome in AVOIDED:
         return Verdict(Recovery.REASSIGN)
     wait = back_off(counts.attempts, timeouts, cause, failure.retry_after_seconds)
     return Verdict(Recovery.RETRY, not_before=now + wait)

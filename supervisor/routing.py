@@ -110,7 +110,7 @@ class _Round:
                 yield line[at]
 
     def _assign(self, ready: Ready) -> Assignment | None:
-        """The cheapest eligible worker, then the least loaded, then the first by id; each other with its reason."""
+        """Who failed no attempt of the round, then the cheapest, the least loaded; each other with its reason."""
         wants, policy = ready.wants, self._policies.get(ready.wants.policy_sha256)
         if policy is None or self._load.pools[wants.pool] + self._pools[wants.pool] >= _most(policy, wants.pool):
             return None
@@ -120,11 +120,15 @@ class _Round:
         eligible = [each for each, reason in found if reason is None]
         if not eligible:
             return None
-        best = min(eligible, key=lambda each: (each.price, self._of(each.worker), each.worker.worker_id)).worker
+        best = min(eligible, key=lambda each: self._rank(wants, each)).worker
         self._given[best.worker_id] += 1
         self._pools[best.pool] += 1
         candidates = tuple(_candidate(each.worker, best, reason) for each, reason in found)
         return Assignment(ready.task_id, best, self._registry.offset, candidates)
+
+    def _rank(self, wants: Wants, judged: Judged) -> tuple[bool, Decimal, int, str]:
+        worker = judged.worker
+        return (worker.worker_id in wants.avoided, judged.price, self._of(worker), worker.worker_id)
 
     def _busy(self, worker: Worker) -> str | None:
         """Why the worker can take nothing now: it is silent, or full by its own word or by what it was given."""

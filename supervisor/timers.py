@@ -10,16 +10,16 @@ from . import limits
 from .inputs import Timer, TimerName
 from .leases import LeaseBook
 from .once import once
-from .state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
+from .state import AwaitingReview, BackingOff, Correcting, Offered, Queued, Running, Task, Workflow
 
-WAITS = frozenset({Queued, Offered, Running, AwaitingReview, BackingOff})
+WAITS = frozenset({Queued, Offered, Running, AwaitingReview, Correcting, BackingOff})
 
 
 def waits(
     workflow: Workflow, leases: LeaseBook, incarnations: Mapping[str, UUID], timeouts: Timeouts
 ) -> Iterator[Timer]:
     """Every wait of the workflow, due or not. `incarnations`: the newest process of each registered worker."""
-    if workflow.open and workflow.deadline_at is not None:
+    if workflow.open and workflow.deadline_at is not None and workflow.clock_stopped_at is None:
         yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
     for task in workflow.tasks.values():
         if task.attempts:
@@ -65,6 +65,10 @@ def _of_phase(
             yield from _replaced(task, incarnations)
         case AwaitingReview(attempt_id=attempt_id, ask_until=until):
             yield Timer(TimerName.INSPECTION, until, task.task_id, attempt_id)
+        case Correcting(attempt_id=attempt_id, until=until):
+            yield from _deadline(task, attempt_id)
+            yield Timer(TimerName.CORRECTION, until, task.task_id, attempt_id)
+            yield from _replaced(task, incarnations)
         case BackingOff(until=until):
             yield from _deadline(task)
             yield Timer(TimerName.BACKOFF, until, task.task_id)

@@ -54,6 +54,11 @@ def repo_reference(name: str, commit: str) -> str:
     return f"repo://{name}@commit:{commit}"
 
 
+def is_artefact(text: str) -> bool:
+    """Whether a text is a reference to stored bytes by their hash."""
+    return _DIGEST.fullmatch(text) is not None
+
+
 def artefact_reference(sha256: str) -> str:
     """The resolved reference of stored bytes."""
     return f"artefact://sha256/{sha256}"

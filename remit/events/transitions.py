@@ -241,6 +241,7 @@ class Correction(Record, frozen=True, kw_only=True):
     faults: tuple[str, ...]  # path or rule, one each
     submission: int  # the one that was refused
     until: datetime  # UTC; then the attempt is lost
+    usage: Usage | None = None  # as told with that submission
 
 
 class Resolution(Record, frozen=True, kw_only=True):

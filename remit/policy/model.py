@@ -93,6 +93,14 @@ class Pool(Model):
     max_parallel: Count = 16
 
 
+class SpawnModel(Model):
+    """What further tasks a worker may propose with its result; left out, none."""
+
+    types: Annotated[list[str], Field(min_length=1, max_length=200)]
+    max_subtasks: Annotated[int, Field(ge=1, le=10_000)]  # of one task
+    max_cost_gbp: Money | None = None  # of all its subtasks together
+
+
 class TaskType(Model):
     """What a task of this type is when its contract does not say: pool, capability, what the articles leave out."""
 
@@ -106,6 +114,7 @@ class TaskType(Model):
     limits: LimitsModel = LimitsModel()
     risk_class: Literal["low", "medium", "high"] = "low"
     objective: str | None = None
+    spawn: SpawnModel | None = None
 
 
 class Price(Model):
@@ -143,6 +152,7 @@ class Timeouts(Model):
     backoff_min_seconds: Seconds = 1
     backoff_max_seconds: Seconds = 60
     inspection_seconds: Seconds = 60
+    correction_seconds: Seconds = 60
     grant_grace_seconds: Seconds = 30
 
 

@@ -19,7 +19,7 @@ MAX_RESULT_BYTES = 768 * 1024
 VERSIONED = ("language", "framework")
 
 
-def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[str]:
+def envelope_faults(body: ResultBody) -> list[str]:
     """What keeps the envelope from being judged at all; empty when nothing does."""
     faults = []
     if body.status is ResultStatus.BLOCKED and body.blocked_reason is None:
@@ -32,9 +32,13 @@ def envelope_faults(contract: Contract, task_id: str, body: ResultBody) -> list[
         faults.append("an artefact's reference and sha256 differ")
     if (body.output is None) == (body.artefact_ref is None) and body.status is ResultStatus.COMPLETED:
         faults.append("exactly one of output and artefact_ref is required")
-    if body.status is ResultStatus.COMPLETED and not body.evidence and contract.checks_of(task_id):
-        faults.append("evidence is missing: a completed result must bring some")
     return faults
+
+
+def evidence_fault(contract: Contract, task_id: str, body: ResultBody) -> str | None:
+    """That a completed result brings no evidence at all, though the task's contract has checks."""
+    lacks = body.status is ResultStatus.COMPLETED and not body.evidence and contract.checks_of(task_id)
+    return "evidence is missing: a completed result must bring some" if lacks else None
 
 
 def size_fault(body: ResultBody) -> str | None:

@@ -7,12 +7,24 @@ from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
 
 from .. import dataflow, limits
-from ..state import AwaitingReview, BackingOff, Completed, Offered, Queued, Running, Stopped, Task, Workflow, phases
+from ..state import (
+    AwaitingReview,
+    BackingOff,
+    Completed,
+    Correcting,
+    Offered,
+    Queued,
+    Running,
+    Stopped,
+    Task,
+    Workflow,
+    phases,
+)
 from .stopping import ENDED, stop_workflow
 from .unit import Unit
 
 TO_BE_OFFERED = frozenset({Queued, BackingOff})
-UNDER_WAY = frozenset({Offered, Running, AwaitingReview})
+UNDER_WAY = frozenset({Offered, Running, AwaitingReview, Correcting})
 
 
 def conclude(unit: Unit) -> None:
@@ -32,7 +44,7 @@ def _escalate_spent(unit: Unit) -> None:
     """A task that may start no further attempt is its owner's: an amendment may have lowered the limit under it."""
     workflow = unit.workflow
     for task in workflow.tasks.values():
-        most = workflow.contract.tasks[task.task_id].limits.max_attempts
+        most = limits.most_attempts(workflow.contract, task)
         if isinstance(task.phase, Queued | BackingOff) and most is not None and task.attempts_started >= most:
             stop = Stop(stop_reason=StopReason.ATTEMPTS_EXHAUSTED, owner=workflow.contract.owner)
             unit.add(TransitionKind.TASK_ESCALATED, task=task, reason=StopReason.ATTEMPTS_EXHAUSTED.value, stop=stop)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from remit.events.transitions import Settlement
 
 from ..limits import settle
-from ..state import AwaitingReview, Task
+from ..state import AwaitingReview, Correcting, Task
 from .unit import Unit
 
 
@@ -20,6 +20,8 @@ def booking(unit: Unit, task: Task) -> Settlement | None:
         return None
     if isinstance(task.phase, AwaitingReview):
         return settle(attempt, task.phase.result.usage)
+    if isinstance(task.phase, Correcting):
+        return settle(attempt, task.phase.usage, held_until=held_until(unit))
     return settle(attempt, unit.facts.reported.get(attempt.attempt_id), held_until=held_until(unit))
 
 

@@ -1,20 +1,33 @@
-"""A person's decision. Only `cancel` acts so far; any other finds no open item and is noted. Pure."""
+"""A person's decision: cancel, or resolve an open item of the inbox. What finds no open item is noted. Pure."""
 
 from remit.events.inputs import Decision, DecisionKind
-from remit.events.transitions import Note, Stop, StopReason, TransitionKind
+from remit.events.transitions import Note, Resolution, Stop, StopReason, TransitionKind
 from remit.redaction import redact
 
+from ..inbox import TASK, Item, item_of
 from ..state import Completed, Workflow
 from .stopping import stop_task, stop_workflow
 from .unit import Unit
 
+RETRY, STOP = "retry", "stop"
+UNVERIFIED = "unverified:"
+DEVELOPMENT = "development"
+ON_ITEMS = frozenset({DecisionKind.RESOLVE})
+
 
 def on_decision(unit: Unit, event: Decision) -> None:
-    """Cancel a task or the workflow; note whatever comes after the end."""
-    workflow = unit.workflow
-    if event.kind is not DecisionKind.CANCEL:
+    """Cancel a task or the workflow, or resolve an item; note whatever comes after the end or speaks of nothing."""
+    if event.kind in ON_ITEMS:
+        _on_item(unit, event)
+    elif event.kind is DecisionKind.CANCEL:
+        _on_cancel(unit, event)
+    else:
         _note(unit, event, TransitionKind.ALREADY_DECIDED, "no open item waits for this decision")
-    elif not workflow.open or _task_ended(workflow, event.task_id):
+
+
+def _on_cancel(unit: Unit, event: Decision) -> None:
+    workflow = unit.workflow
+    if not workflow.open or _task_ended(workflow, event.task_id):
         _note(unit, event, TransitionKind.ALREADY_DECIDED, "it has ended already")
     elif event.task_id is not None and event.task_id not in workflow.tasks:
         _note(unit, event, TransitionKind.STALE, "task_id: no such task")
@@ -24,12 +37,61 @@ def on_decision(unit: Unit, event: Decision) -> None:
 
 def _cancel(unit: Unit, event: Decision) -> None:
     owner = unit.workflow.contract.owner
-    why = redact(event.reason) if event.reason else None
-    stop = Stop(stop_reason=StopReason.CANCELLED, owner=owner, person=event.person, detail=why)
+    stop = Stop(stop_reason=StopReason.CANCELLED, owner=owner, person=event.person, detail=_why(event))
     if event.task_id is not None:
         stop_task(unit, event.task_id, stop, minutes=event.minutes_spent)
     else:
         stop_workflow(unit, stop, minutes=event.minutes_spent)
+
+
+def _on_item(unit: Unit, event: Decision) -> None:
+    item = item_of(unit.workflow, event.item_id)
+    if item is None:
+        _note(unit, event, TransitionKind.ALREADY_DECIDED, "no open item waits for this decision")
+    elif objection := _objection(unit, event, item):
+        _note(unit, event, TransitionKind.STALE, objection)
+    elif event.resolution == RETRY:
+        _retry(unit, event, item)
+    else:
+        stop = Stop(
+            stop_reason=StopReason.REFUSED,
+            owner=unit.workflow.contract.owner,
+            person=event.person,
+            detail=_why(event),
+        )
+        stop_task(unit, item.task_id or "", stop, minutes=event.minutes_spent)
+
+
+def _objection(unit: Unit, event: Decision, item: Item) -> str | None:
+    """Why the decision can't be taken, though its item is open."""
+    if event.content_sha256 != item.content_sha256:
+        return "content_sha256: not that of the item as it stands"
+    if event.person.startswith(UNVERIFIED) and unit.facts.policy.environment != DEVELOPMENT:
+        return "person: an unverified identity decides only in a development environment"
+    if item.kind != TASK or event.resolution not in {RETRY, STOP}:
+        return "resolution: not one that this item can have"
+    return None
+
+
+def _retry(unit: Unit, event: Decision, item: Item) -> None:
+    resolution = Resolution(
+        item_id=item.item_id,
+        person=event.person,
+        resolution=RETRY,
+        reason=_why(event),
+        content_sha256=item.content_sha256,
+    )
+    unit.add(
+        TransitionKind.TASK_RESOLVED,
+        task=unit.task(item.task_id or ""),
+        reason=item.reason,
+        resolution=resolution,
+        minutes_spent=event.minutes_spent,
+    )
+
+
+def _why(event: Decision) -> str | None:
+    return redact(event.reason) if event.reason else None
 
 
 def _task_ended(workflow: Workflow, task_id: str | None) -> bool:

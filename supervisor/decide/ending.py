@@ -7,9 +7,9 @@ from remit.events.transitions import Ending, Recovery, Settlement, TransitionKin
 
 from .. import graph
 from ..evolve import SUPERSEDED
-from ..limits import settle
+from ..limits import most_attempts, settle
 from ..recovery import Counts, Failure, Verdict, verdict
-from ..state import Attempt, AwaitingReview, Offered, Running, Task
+from ..state import Attempt, AwaitingReview, Correcting, Offered, Running, Task
 from .booking import booking
 from .unit import Unit
 
@@ -33,8 +33,11 @@ def end_attempt(
         now=unit.facts.now,
         cause=unit.cause.event_id,
     )
-    ending = _ending(unit, failure, follows, faults=faults, failing=failing, evidence=body.evidence, answers=answers)
-    close(unit, task, kind, ending, settle(_attempt(task), body.usage))
+    attempt = _attempt(task)
+    ending = _ending(
+        unit, attempt, failure, follows, faults=faults, failing=failing, evidence=body.evidence, answers=answers
+    )
+    close(unit, task, kind, ending, settle(attempt, body.usage))
 
 
 def lose_attempt(unit: Unit, task: Task, outcome: str) -> None:
@@ -47,7 +50,8 @@ def lose_attempt(unit: Unit, task: Task, outcome: str) -> None:
         now=unit.facts.now,
         cause=unit.cause.event_id,
     )
-    close(unit, task, TransitionKind.LEASE_EXPIRED, _ending(unit, failure, follows), booking(unit, task))
+    ending = _ending(unit, _attempt(task), failure, follows)
+    close(unit, task, TransitionKind.LEASE_EXPIRED, ending, booking(unit, task))
 
 
 def close(unit: Unit, task: Task, kind: TransitionKind, ending: Ending, booked: Settlement | None) -> None:
@@ -75,22 +79,28 @@ def counts(contract: Contract, tasks: dict[str, Task], task: Task) -> Counts:
     target = wanted.rework if wanted.rework in tasks and wanted.rework != task.task_id else None
     return Counts(
         attempts=task.attempts_started,
-        max_attempts=wanted.limits.max_attempts,
+        max_attempts=most_attempts(contract, task),
         rework_task=target,
         reworks=tasks[target].reworks if target else 0,
-        max_reworks=contract.tasks[target].limits.max_reworks if target else None,
+        max_reworks=_most_reworks(contract, tasks[target]) if target else None,
     )
+
+
+def _most_reworks(contract: Contract, task: Task) -> int | None:
+    most = contract.tasks[task.task_id].limits.max_reworks
+    return None if most is None else most + task.granted_reworks
 
 
 def _attempt(task: Task) -> Attempt:
     attempt = task.current()
-    if attempt is None or not isinstance(task.phase, Running | AwaitingReview):
+    if attempt is None or not isinstance(task.phase, Running | AwaitingReview | Correcting):
         raise TypeError(f"task {task.task_id} has no attempt under way")
     return attempt
 
 
 def _ending(
     unit: Unit,
+    attempt: Attempt,
     failure: Failure,
     follows: Verdict,
     *,
@@ -111,4 +121,5 @@ def _ending(
         evidence=evidence,
         answers=answers,
         owner=unit.workflow.contract.owner if follows.recovery is Recovery.ESCALATE else None,
+        checkpoint=unit.facts.saved.get(attempt.attempt_id),
     )

@@ -4,15 +4,15 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from remit.events.inputs import Answer, ErrorClass, Inspection, QuestionKind, ResultBody, ResultStatus, Verdict
+from remit.events.inputs import Answer, Inspection, QuestionKind, ResultBody, ResultStatus, Verdict
 from remit.events.transitions import InspectionRequest, Note, Stop, StopReason, TransitionKind
 
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
 from ..limits import settle
-from ..recovery import Failure, back_off
+from ..recovery import back_off
 from ..state import AwaitingReview, Task
-from .ending import end_attempt
+from .correcting import refuse_form
 from .judging import doubts, judge_result
 from .unit import Unit
 
@@ -95,8 +95,7 @@ def _judge(unit: Unit, task: Task, phase: AwaitingReview, answers: tuple[Answer,
         return
     outputs = _outputs(unit, task, body)
     if outputs.faults:
-        failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
-        end_attempt(unit, task, body, failure, outputs.faults, kind=TransitionKind.RESULT_REFUSED, answers=answers)
+        refuse_form(unit, task, phase.submission, body, outputs.faults, answers=answers)
         return
     if phase.result.artefact_ref is not None:
         _ask_about(unit, task, phase, body, outputs)

@@ -10,13 +10,14 @@ from remit.events.inputs import ErrorClass, Question, Result, ResultBody, Result
 from remit.events.transitions import InspectionRequest, Note, TransitionKind
 from remit.redaction import finds
 
-from ..checks.envelope import envelope_faults, foreign_parts, size_fault, stale_parts
+from ..checks.envelope import envelope_faults, evidence_fault, foreign_parts, size_fault, stale_parts
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
 from ..checks.secrets import secret_rules
 from ..limits import bookable, cost_of, settle
 from ..recovery import Failure
-from ..state import Attempt, Offered, Running, Task
+from ..state import Attempt, Correcting, Offered, Running, Task
+from .correcting import refuse_form
 from .ending import end_attempt
 from .judging import judge_result, quarantine_attempt
 from .lease import begin_attempt
@@ -36,10 +37,15 @@ def on_result(unit: Unit, event: Result) -> None:
         _repeated(unit, event)
     elif workflow.open and isinstance(task.phase, Offered) and task.phase.attempt_id == event.attempt_id:
         _before_its_claim(unit, event, task, attempt)
-    elif not workflow.open or not isinstance(task.phase, Running) or task.phase.attempt_id != event.attempt_id:
+    elif not workflow.open or not _awaited(task, event):
         _late(unit, event, attempt)
     else:
         _current(unit, event, task, attempt)
+
+
+def _awaited(task: Task, event: Result) -> bool:
+    at_work = isinstance(task.phase, Running | Correcting)
+    return at_work and task.phase.attempt_id == event.attempt_id  # type: ignore[union-attr]  # judged just before
 
 
 def _before_its_claim(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
@@ -76,22 +82,26 @@ def _current(unit: Unit, event: Result, task: Task, attempt: Attempt) -> None:
 
 def _read(unit: Unit, event: Result, task: Task, attempt: Attempt, body: ResultBody) -> None:
     if (too_large := size_fault(body)) is not None:
-        bare = ResultBody(status=body.status, error_class=body.error_class, usage=body.usage)
-        failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
-        end_attempt(unit, task, bare, failure, (too_large,), kind=TransitionKind.RESULT_REFUSED)
+        _refuse(unit, task, ResultBody(status=body.status, error_class=body.error_class, usage=body.usage), too_large)
         return
     contract = unit.workflow.contract
     outputs = _outputs(contract.tasks[task.task_id], attempt, body)
-    faults = [*envelope_faults(contract, task.task_id, body), *outputs.faults]
-    if faults:
-        failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
-        end_attempt(unit, task, body, failure, tuple(faults), kind=TransitionKind.RESULT_REFUSED)
+    if faults := [*envelope_faults(body), *outputs.faults]:
+        refuse_form(unit, task, event.submission, body, tuple(faults))
+        return
+    if (unproven := evidence_fault(contract, task.task_id, body)) is not None:
+        _refuse(unit, task, body, unproven)
         return
     asked = questions(contract.tasks[task.task_id], attempt.inputs, body, outputs.accepted)
     if asked:
         _ask(unit, task, body, event.submission, asked)
     else:
         judge_result(unit, task, body, outputs.accepted, ())
+
+
+def _refuse(unit: Unit, task: Task, body: ResultBody, fault: str) -> None:
+    failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused")
+    end_attempt(unit, task, body, failure, (fault,), kind=TransitionKind.RESULT_REFUSED)
 
 
 def _outputs(task: TaskContract, attempt: Attempt, body: ResultBody) -> Outputs:
@@ -112,12 +122,12 @@ def _ask(unit: Unit, task: Task, body: ResultBody, submission: int, asked: tuple
 
 
 def _malformed(unit: Unit, event: Result, task: Task) -> None:
-    """A malformed envelope counts as a failed attempt; what the runner knows was used is booked."""
+    """A malformed envelope may be mended once; else it is a failed attempt, and what the runner knows is booked."""
     wrong = event.malformed
     usage = wrong.usage if wrong is not None else None
     body = ResultBody(status=ResultStatus.FAILED, error_class=ErrorClass.RETRYABLE_FAILED, usage=usage)
     faults = wrong.faults if wrong is not None else ("the result carries neither a body nor its faults",)
-    end_attempt(unit, task, body, Failure(ErrorClass.RETRYABLE_FAILED, "malformed"), faults)
+    refuse_form(unit, task, event.submission, body, faults, kind=TransitionKind.ATTEMPT_FAILED)
 
 
 def _repeated(unit: Unit, event: Result) -> None:

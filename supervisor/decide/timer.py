@@ -5,7 +5,7 @@ from collections.abc import Callable
 from remit.events.transitions import Stop, StopReason, TransitionKind
 
 from ..inputs import Timer, TimerName
-from ..state import AwaitingReview, BackingOff, Offered, Queued, Running, Task, Workflow
+from ..state import AwaitingReview, BackingOff, Correcting, Offered, Queued, Running, Task, Workflow
 from .ending import lose_attempt
 from .inspection import ask_again
 from .stopping import stop_workflow
@@ -30,7 +30,7 @@ def _offer(unit: Unit, task: Task, item: Timer) -> None:
 
 
 def _lost(unit: Unit, task: Task, item: Timer) -> None:
-    if isinstance(task.phase, Running) and task.phase.attempt_id == item.attempt_id:
+    if isinstance(task.phase, Running | Correcting) and task.phase.attempt_id == item.attempt_id:
         lose_attempt(unit, task, item.name.value)
 
 
@@ -42,7 +42,7 @@ def _incarnation(unit: Unit, task: Task, item: Timer) -> None:
 
 
 def _deadline(unit: Unit, task: Task, item: Timer) -> None:
-    if isinstance(task.phase, Running):
+    if isinstance(task.phase, Running | Correcting):
         _lost(unit, task, item)
     elif isinstance(task.phase, Queued | BackingOff):
         _escalate(unit, task, "elapsed", StopReason.ELAPSED)
@@ -92,4 +92,5 @@ HANDLERS: dict[TimerName, Callable[[Unit, Task, Timer], None]] = {
     TimerName.BACKOFF: _backoff,
     TimerName.QUEUE_WAIT: _queue_wait,
     TimerName.INSPECTION: _inspection,
+    TimerName.CORRECTION: _lost,
 }

@@ -13,7 +13,7 @@ from remit.contract import normal
 from remit.events.transitions import NOTES, Transition, TransitionKind, WorkflowStatus
 
 from ..limits import held_back
-from ..state import Escalated, Queued, State, Task, Unborn, Waiting, Workflow, phases
+from ..state import AwaitingDecision, Escalated, Queued, State, Task, Unborn, Waiting, Workflow, phases
 from . import attempts, endings, stops
 from .endings import SUPERSEDED
 from .parts import with_tasks
@@ -61,7 +61,7 @@ def _newborn(contract: normal.Workflow, task_id: str, transition: Transition) ->
 
 def _stamp(workflow: Workflow, transition: Transition) -> Workflow:
     return replace(
-        workflow,
+        _clocked(workflow, transition),
         sequence=transition.sequence,
         version=transition.version,
         generation=transition.writer.generation,
@@ -70,10 +70,21 @@ def _stamp(workflow: Workflow, transition: Transition) -> Workflow:
     )
 
 
+def _clocked(workflow: Workflow, transition: Transition) -> Workflow:
+    """Stop the elapsed time while a worker asks a person, and let the workflow's end move by as much."""
+    since, asks = workflow.clock_stopped_at, AwaitingDecision in phases(workflow)
+    if asks == (since is not None):
+        return workflow
+    if since is None:
+        return replace(workflow, clock_stopped_at=transition.decided_at)
+    ends = workflow.deadline_at and workflow.deadline_at + (transition.decided_at - since)
+    return replace(workflow, clock_stopped_at=None, deadline_at=ends)
+
+
 def _status(workflow: Workflow) -> WorkflowStatus:
     if not workflow.open:
         return workflow.status
-    waits = Escalated in phases(workflow)
+    waits = phases(workflow) & {Escalated, AwaitingDecision}
     return WorkflowStatus.ESCALATED if waits else WorkflowStatus.RUNNING
 
 
@@ -122,6 +133,8 @@ HANDLERS: dict[TransitionKind, Callable[[Workflow, Transition], Workflow]] = {
     TransitionKind.OFFER_DECLINED: attempts.offer_ended,
     TransitionKind.OFFER_EXPIRED: attempts.offer_ended,
     TransitionKind.CLAIMED: attempts.claimed,
+    TransitionKind.CORRECTION_REQUESTED: attempts.correction_requested,
+    TransitionKind.TASK_RESOLVED: endings.task_resolved,
     TransitionKind.INSPECTION_REQUESTED: attempts.inspection_requested,
     TransitionKind.INSPECTION_RETRIED: attempts.inspection_requested,
     TransitionKind.RESULT_ACCEPTED: attempts.result_accepted,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from remit.events.transitions import Transition, TransitionKind
 
 from .. import graph
-from ..state import Attempt, AwaitingReview, Completed, Offered, Queued, Running, Task, Waiting, Workflow
+from ..state import Attempt, AwaitingReview, Completed, Correcting, Offered, Queued, Running, Task, Waiting, Workflow
 from .parts import settled, task_of, with_attempt, with_tasks, without_offer
 
 
@@ -77,6 +77,17 @@ def inspection_requested(workflow: Workflow, transition: Transition) -> Workflow
     return with_tasks(workflow, replace(with_attempt(task, replace(attempt, submissions=seen)), phase=phase))
 
 
+def correction_requested(workflow: Workflow, transition: Transition) -> Workflow:
+    task, asked, attempt_id = task_of(workflow, transition), transition.correction, transition.attempt_id
+    if asked is None or attempt_id is None or (attempt := task.attempt(attempt_id)) is None:
+        return workflow
+    seen = tuple(dict.fromkeys((*attempt.submissions, asked.submission)))
+    phase = Correcting(attempt_id, asked.until, asked.submission, asked.usage)
+    return with_tasks(
+        workflow, replace(with_attempt(task, replace(attempt, submissions=seen)), phase=phase, corrected=True)
+    )
+
+
 def _asked_before(task: Task, transition: Transition) -> tuple[UUID, ...]:
     if transition.kind is TransitionKind.INSPECTION_RETRIED and isinstance(task.phase, AwaitingReview):
         return task.phase.asked
@@ -95,6 +106,7 @@ def result_accepted(workflow: Workflow, transition: Transition) -> Workflow:
         subject=accepted.subject,
         author=transition.worker_id,
         rework=(),
+        resume_from=None,
     )
     return _released(with_tasks(workflow, task), transition)
 

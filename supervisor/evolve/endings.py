@@ -5,14 +5,16 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from remit.events.inputs import ErrorClass
 from remit.events.transitions import Ending, Recovery, Transition, TransitionKind
 
 from .. import graph
 from ..limits import spend, unspend
-from ..state import BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting, Workflow
+from ..state import AwaitingDecision, BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting, Workflow
 from .parts import FIRST, settled, task_of, with_attempt, with_tasks
 
 SUPERSEDED = "superseded"
+HELD = (Stopped, Escalated, AwaitingDecision)  # a person ended it, or has it
 NEXT_ATTEMPT = frozenset({Recovery.RETRY, Recovery.REASSIGN})  # of the same task, which is given what failed
 
 
@@ -25,7 +27,15 @@ def attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
     if ending.recovery is Recovery.REWORK and ending.rework_task:
         return _rework(with_tasks(workflow, task), task.task_id, ending, transition)
     given = ending.failing if ending.recovery in NEXT_ATTEMPT else ()
-    return with_tasks(workflow, replace(task, phase=_after(ending, transition), rework=given or task.rework))
+    return with_tasks(
+        workflow,
+        replace(
+            task,
+            phase=_after(ending, transition),
+            rework=given or task.rework,
+            resume_from=ending.checkpoint or task.resume_from,
+        ),
+    )
 
 
 def _after(ending: Ending, transition: Transition) -> Phase:
@@ -35,11 +45,54 @@ def _after(ending: Ending, transition: Transition) -> Phase:
         case Recovery.REASSIGN:
             return Queued(transition.decided_at)
         case Recovery.ESCALATE:
-            return Escalated(ending.recovery_reason or ending.outcome, ending.owner or "")
+            return _with_a_person(ending, transition)
         case Recovery.REWORK | Recovery.NONE | Recovery.UNKNOWN:
             return Waiting()
         case _:
             assert_never(ending.recovery)
+
+
+def _with_a_person(ending: Ending, transition: Transition) -> Phase:
+    """A question of the worker's pauses the elapsed time, a ladder that is spent does not."""
+    reason, owner = ending.recovery_reason or ending.outcome, ending.owner or ""
+    if ending.error_class is ErrorClass.NEEDS_REVIEW:
+        return AwaitingDecision(reason, owner, transition.sequence)
+    return Escalated(reason, owner, transition.sequence)
+
+
+def task_resolved(workflow: Workflow, transition: Transition) -> Workflow:
+    """A person lets an item's task be tried once more: one more attempt, or rework, than its limit; no sum is reset."""
+    task, now = task_of(workflow, transition), transition.decided_at
+    stopped = workflow.clock_stopped_at if isinstance(task.phase, AwaitingDecision) else None
+    ends = task.deadline_at and task.deadline_at + (now - stopped) if stopped else task.deadline_at
+    again = replace(
+        task,
+        phase=Queued(now),
+        granted_attempts=_attempts_granted(workflow, task),
+        deadline_at=None if transition.reason == "elapsed" else ends,
+    )
+    if transition.reason == "requirement_not_held":
+        return with_tasks(workflow, replace(_new_round(again), phase=Queued(now)), *_sent_back(workflow, task.task_id))
+    granted = _granted(workflow, task) if transition.reason == "reworks_exhausted" else ()
+    return with_tasks(workflow, again, *granted)
+
+
+def _attempts_granted(workflow: Workflow, task: Task) -> int:
+    """As many beyond the limit as one more attempt needs."""
+    most = workflow.contract.tasks[task.task_id].limits.max_attempts
+    return task.granted_attempts if most is None else max(task.granted_attempts, task.attempts_started + 1 - most)
+
+
+def _granted(workflow: Workflow, finder: Task) -> tuple[Task, ...]:
+    """The task that mends what this one finds, with one more rework."""
+    target = workflow.tasks.get(workflow.contract.tasks[finder.task_id].rework or "")
+    return () if target is None else (replace(target, granted_reworks=target.granted_reworks + 1),)
+
+
+def _sent_back(workflow: Workflow, task_id: str) -> list[Task]:
+    """Whatever used the task's output waits anew."""
+    later = (workflow.tasks[each] for each in graph.downstream(workflow.contract, task_id))
+    return [replace(_new_round(task), phase=Waiting()) for task in later if not isinstance(task.phase, HELD)]
 
 
 def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transition) -> Workflow:
@@ -55,7 +108,7 @@ def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transit
         replace(_new_round(task), phase=Waiting(), rework=ending.failing if task_id == finder else task.rework)
         for task_id in graph.downstream(workflow.contract, target.task_id)
         for task in (workflow.tasks[task_id],)
-        if not isinstance(task.phase, Stopped | Escalated)  # a person ended it, or has it
+        if not isinstance(task.phase, HELD)
     ]
     return with_tasks(workflow, mended, *later)
 
@@ -70,6 +123,7 @@ def _new_round(task: Task) -> Task:
         evidence=(),
         subject=None,
         author=None,
+        resume_from=None,
     )
 
 

@@ -11,7 +11,7 @@ from .parts import settled, task_of, with_tasks, without_offer
 def task_escalated(workflow: Workflow, transition: Transition) -> Workflow:
     stop = transition.stop
     owner = (stop.owner if stop else None) or workflow.contract.owner
-    phase = Escalated(transition.reason or "", owner)
+    phase = Escalated(transition.reason or "", owner, transition.sequence)
     task = settled(task_of(workflow, transition), transition, "escalated", answered=True)
     return with_tasks(workflow, replace(task, phase=phase))
 

@@ -7,9 +7,11 @@ from remit.events.transitions import NOTES, Transition, TransitionKind, Workflow
 from supervisor import graph, limits
 from supervisor.inputs import Timer, TimerName
 from supervisor.state import (
+    AwaitingDecision,
     AwaitingReview,
     BackingOff,
     Completed,
+    Correcting,
     Escalated,
     Offered,
     Quarantined,
@@ -22,14 +24,20 @@ from supervisor.state import (
     Workflow,
 )
 
-OPEN = {"waiting", "queued", "offered", "running", "awaiting_review", "backing_off", "escalated"}
+OPEN = {
+    "waiting", "queued", "offered", "running", "awaiting_review", "correcting", "backing_off", "awaiting_decision",
+    "escalated",
+}  # fmt: skip
 DRAWN: dict[str, set[str]] = {
     "waiting": {"queued"},
     "queued": {"offered"},
     "offered": {"running", "queued"},
-    "running": {"awaiting_review", "queued", "backing_off", "completed"},  # nothing to inspect: judged at once
-    "awaiting_review": {"completed", "backing_off", "queued"},
+    # Where there is nothing to inspect, a result is judged at once.
+    "running": {"awaiting_review", "queued", "backing_off", "completed", "correcting", "awaiting_decision"},
+    "awaiting_review": {"completed", "backing_off", "queued", "correcting", "awaiting_decision"},
+    "correcting": {"awaiting_review", "queued", "backing_off", "completed", "awaiting_decision"},
     "backing_off": {"queued"},
+    "awaiting_decision": {"queued"},
     "escalated": {"queued", "completed"},
     "completed": {"queued"},
     "stopped": set(),
@@ -41,6 +49,7 @@ WAITS_FOR: dict[type, set[TimerName]] = {
     Offered: {TimerName.OFFER},
     Running: {TimerName.SILENCE, TimerName.TASK_DEADLINE},
     AwaitingReview: {TimerName.INSPECTION},
+    Correcting: {TimerName.CORRECTION},
     BackingOff: {TimerName.BACKOFF},
 }
 
@@ -108,8 +117,8 @@ def standing(workflow: Workflow, history: list[Transition], *, bent: bool) -> No
     contract = workflow.contract
     for task_id, task in workflow.tasks.items():
         most = contract.tasks[task_id].limits
-        assert most.max_attempts is None or task.attempts_started <= most.max_attempts
-        assert most.max_reworks is None or task.reworks <= most.max_reworks
+        assert most.max_attempts is None or task.attempts_started <= most.max_attempts + task.granted_attempts
+        assert most.max_reworks is None or task.reworks <= most.max_reworks + task.granted_reworks
         if not bent:
             _within(limits.wanted(workflow, task_id))
     assert len(limits.open_attempts(workflow)) <= (contract.limits.max_workers or 10**9)
@@ -119,7 +128,7 @@ def standing(workflow: Workflow, history: list[Transition], *, bent: bool) -> No
 
 
 def _within(left: Amounts) -> None:
-    kinds = (left.cost_gbp, left.tokens, left.tool_calls)
+    kinds = (left.cost_gbp, left.tokens, left.tool_calls, left.turns)
     assert all(each is None or each >= 0 for each in kinds), f"spent or reserved too much: {left}"
 
 
@@ -139,6 +148,7 @@ def _reconciled(workflow: Workflow, history: list[Transition]) -> None:
         assert task.spent.cost_gbp == costs.get(task.task_id, Decimal(0))
         assert task.spent.tokens == sum(each.tokens_in + each.tokens_out for each in mine)
         assert task.spent.tool_calls == sum(each.tool_calls for each in mine)
+        assert task.spent.turns == sum(each.turns for each in mine)
         current = task.current()
         assert all(each.outcome is not None or each is current for each in task.attempts), "an attempt never ended"
 
@@ -162,7 +172,7 @@ def _goes_on(workflow: Workflow, task: Task, timers: set[TimerName], *, busy: bo
             return any(not isinstance(workflow.tasks[each].phase, Stopped) for each in missing)
         case Queued():
             return TimerName.QUEUE_WAIT in timers or (busy and limits.held_back(workflow, task.task_id))
-        case Escalated(owner=owner):
+        case Escalated(owner=owner) | AwaitingDecision(owner=owner):
             return bool(owner)
         case Completed() | Stopped() | Quarantined():
             return True

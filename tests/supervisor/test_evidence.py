@@ -138,8 +138,9 @@ def test_a_review_of_another_revision_is_refused(lab: Lab) -> None:
 def test_a_review_needs_its_stored_output(lab: Lab) -> None:
     """A review is met by a declared output with a hash, not by a record alone."""
     offer = reviewed(lab)
-    faults = refusal(lab, offer, bodies.good(offer, lab, output='{"findings": "fine"}')).faults
-    assert faults == ("output.findings must be a stored artefact: artefact_ref, sha256 and size",)
+    body = bodies.good(offer, lab, output='{"findings": "fine"}')
+    (asked,) = lab.result(offer, body)
+    assert (asked.correction and asked.correction.faults) == ("output.findings must be a stored artefact: artefact_ref, sha256 and size",)
 
 
 def test_nobody_reviews_their_own_work() -> None:

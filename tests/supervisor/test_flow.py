@@ -106,7 +106,7 @@ def test_offers_that_nobody_claims_count_nothing_and_end_at_the_queue_s_wait() -
 
 
 def test_one_counter_covers_every_route() -> None:
-    """RETRY-3: a lost lease, a retryable failure and a malformed result are three attempts, not four."""
+    """RETRY-3: a lost lease, a retryable failure and a malformed result, mended in vain, are three attempts, not four."""
     lab = bench(side_by_side(1, limits={"max_attempts": 3}))
     lab.start("t0")
     lab.forward(31)
@@ -115,8 +115,11 @@ def test_one_counter_covers_every_route() -> None:
     lab.finish(second, bodies.failed(second, lab))
     lab.forward(10)
     third = lab.start("t0")
-    (ended,) = lab.result(third, None)
+    (asked,) = lab.result(third, None)
+    assert (asked.kind.value, lab.kinds.count("correction_requested")) == ("correction_requested", 1)
+    (ended,) = lab.result(third, None, submission=2)
     assert ended.ending is not None
+    assert lab.kinds.count("correction_requested") == 1
     assert (ended.attempt, ended.ending.recovery_reason) == (3, "attempts_exhausted")
     lab.forward(100)
     assert lab.assign() == 0

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from remit.codec import encode
 from remit.events.base import Usage
-from remit.events.inputs import ErrorClass, Inspection, InspectionKind, Malformed
-from remit.events.service import DispatchKind
-from remit.events.transitions import StopReason
+from remit.events.inputs import ErrorClass, Inspection, InspectionKind, Malformed, ResultBody
+from remit.events.service import Dispatch, DispatchKind
+from remit.events.transitions import StopReason, Transition
 from tests.supervisor import bodies
 from tests.supervisor.lab import Lab
 
@@ -59,14 +59,23 @@ def test_a_stale_result_does_not_leave_its_task_hanging(lab: Lab) -> None:
     assert lab.status("code") == "queued"
 
 
-def test_a_malformed_result_ends_the_attempt_and_is_charged(lab: Lab) -> None:
-    """A malformed envelope counts as a failed attempt; what the runner knows was used is booked."""
+def test_a_malformed_result_that_is_not_mended_ends_the_attempt_and_is_charged(lab: Lab) -> None:
+    """A second malformed envelope is a failed attempt; what the runner knows was used is booked, once."""
     offer = lab.start("code")
     wrong = Malformed(text="{", faults=("status is required",), usage=Usage(tokens_in=10))
-    (ended,) = lab.result(offer, None, malformed=wrong)
+    lab.result(offer, None, malformed=wrong)
+    (ended,) = lab.result(offer, None, malformed=wrong, submission=2)
     assert (ended.ending and ended.ending.faults) == ("status is required",)
     assert lab.spent()[1] == 10
-    assert lab.status("code") == "backing_off"
+    assert lab.status("code") == "queued"
+
+
+def refused_twice(lab: Lab, offer: Dispatch, body: ResultBody) -> Transition:
+    """The same form again after it was asked to be mended: what the second one led to."""
+    (asked,) = lab.result(offer, body)
+    assert asked.kind.value == "correction_requested"
+    ended, *_ = lab.result(offer, body, submission=2)
+    return ended
 
 
 def lose(lab: Lab, usage: Usage | None = None) -> Any:
@@ -126,7 +135,7 @@ OUT_OF_BOUNDS = {
 def test_an_output_out_of_bounds_is_refused_and_breaks_nothing(lab: Lab, output: str) -> None:
     """VALID-10: whatever a worker writes as output is judged within bounds; the workflow goes on."""
     offer = lab.start("code")
-    (ended,) = lab.result(offer, bodies.good(offer, lab, output=output))
+    ended = refused_twice(lab, offer, bodies.good(offer, lab, output=output))
     assert ended.kind.value == "result_refused"
     assert ended.ending is not None
     assert ended.ending.faults[0].startswith("output")
@@ -136,7 +145,7 @@ def test_an_output_out_of_bounds_is_refused_and_breaks_nothing(lab: Lab, output:
 def test_usage_that_can_t_be_is_refused_and_the_reservation_booked(lab: Lab, usage: Usage) -> None:
     """A worker can't earn budget by reporting less than nothing, nor break the books with more than there is."""
     offer = lab.start("code")
-    (ended,) = lab.result(offer, bodies.good(offer, lab, usage=usage))
+    ended = refused_twice(lab, offer, bodies.good(offer, lab, usage=usage))
     assert ended.kind.value == "result_refused"
     assert ended.settlement is not None
     assert ended.settlement.usage.estimated
@@ -148,7 +157,7 @@ def test_undeclared_outputs_are_out_of_scope(lab: Lab) -> None:
     """Only declared outputs are accepted."""
     offer = lab.start("code")
     said = bodies.output(offer) | {"extra": 1}
-    (ended,) = lab.result(offer, bodies.good(offer, lab, output=json.dumps(said)))
+    ended = refused_twice(lab, offer, bodies.good(offer, lab, output=json.dumps(said)))
     assert ended.ending is not None
     assert ended.ending.faults == ("output.extra is not declared (out_of_scope)",)
 
@@ -264,7 +273,7 @@ def test_a_blocked_reason_names_its_own_class(lab: Lab, reason: str, error_class
     """Capability and permission are permanent, input and ambiguity a person's: another class is refused."""
     offer = lab.start("code")
     body = replace(bodies.blocked(offer, lab, reason), error_class=error_class)
-    (ended,) = lab.result(offer, body)
+    ended = refused_twice(lab, offer, body)
     assert ended.ending is not None
     assert ended.ending.faults == ("error_class does not go with status and blocked_reason",)
 

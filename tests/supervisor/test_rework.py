@@ -164,7 +164,7 @@ def test_what_a_person_has_stays_with_them(lab: Lab) -> None:
     lab.finish(lint, bodies.needs_review(lint, lab))
     test = lab.start("test")
     lab.finish(test, bodies.defect(test, lab))
-    assert (lab.status("lint"), lab.workflow.status.value) == ("escalated", "escalated")
+    assert (lab.status("lint"), lab.workflow.status.value) == ("awaiting_decision", "escalated")
 
 
 def test_a_permanent_failure_that_nobody_can_reproduce_is_the_owner_s(lab: Lab) -> None:
