@@ -123,6 +123,11 @@ class Directory:
         """The newest process of each registered worker: a view of it as it stands."""
         return MappingProxyType(self._incarnations)
 
+    def worker_key(self, worker_id: str) -> str | None:
+        """The public key that a worker registered, Base64; None for one that registered none."""
+        worker = self._workers.get(worker_id)
+        return worker.public_key if worker is not None else None
+
     def registry(self) -> Registry:
         """The workers as the newest policy lets them be, and the free slots of those alive now."""
         policy = self.policies.get(self.newest or "")
@@ -166,6 +171,7 @@ def narrowed(worker: events.Worker, pool: Pool) -> events.Worker:
         risk_class=min(worker.risk_class, pool.risk_class, key=lambda each: RISK.get(each, 0)),
         price_entry=worker.price_entry,
         slots=worker.slots,
+        public_key=worker.public_key,
     )
 
 

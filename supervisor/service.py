@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from remit.artefacts import ArtefactStore
 from remit.errors import FencedError, HistoryGapError, LogError, StepAbortedError
 from remit.events.transitions import TransitionKind
@@ -23,6 +25,7 @@ from .intake import Intake
 from .packed import UnreadableStateError
 from .routing import schedule
 from .shard import Shards
+from .signing import Sign, Signer, unsigned
 from .state import AwaitingReview, Workflow
 from .states import Key
 from .step import Step
@@ -46,11 +49,13 @@ class Supervisor:
         name: str,
         store: ArtefactStore,
         clock: Callable[[], datetime],
+        key: Ed25519PrivateKey | None = None,
         inspector: Inspector | None = None,
     ) -> None:
-        """Join the group; shards come with the first turns. By default the inspector looks into `store`, in threads."""
+        """Join the group; shards come with the first turns. Grants are signed with `key`, without one unsigned."""
         self._log, self._name, self._clock = source, name, clock
         self._directory = Directory(source, clock)
+        self._sign: Sign = unsigned if key is None else Signer(key, self._directory.worker_key)
         self._session = source.session(name)
         self._inspector = inspector or Inspector(source.writer(), partial(answer, store=store), clock, name)
         self._intake: Intake | None = None
@@ -130,7 +135,7 @@ class Supervisor:
         shards = take_over(self._log, self._session, self._clock, from_checkpoints=self._from_checkpoints)
         self._from_checkpoints = True
         self._directory.require(shards.pinned())
-        self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock)
+        self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock, self._sign)
         self._checkpointer = Checkpointer(shards, self._name, due=self._clock() + EVERY)
         for key, _ in shards.states.awake():
             shards.remember(key, self._directory.incarnations(), self._directory.policies)

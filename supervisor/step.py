@@ -16,6 +16,7 @@ from remit.topics import Topic, dispatches
 
 from .decide.unit import Sealed
 from .outbox import outbox
+from .signing import Sign, unsigned
 from .state import DECIDER_VERSION, State
 
 
@@ -28,12 +29,13 @@ class Written:
     messages: tuple[Message, ...]
 
 
-def written(state: State, decided: tuple[Sealed, ...], policy: Policy) -> Written:
+def written(state: State, decided: tuple[Sealed, ...], policy: Policy, sign: Sign = unsigned) -> Written:
     """Encode a decision about `state`. Raises whatever the outbox or the codec raise, LogError for one too large."""
     messages: list[Message] = []
     for each in decided:
         messages.append(message(each.transition, Topic.TRANSITIONS))
-        messages += [message(sent, dispatches(sent.pool)) for sent in outbox(each.state, each.transition, policy)]
+        told = map(sign, outbox(each.state, each.transition, policy))
+        messages += [message(sent, dispatches(sent.pool)) for sent in told]
     refuse_oversize(messages)
     after = decided[-1].state if decided else state
     return Written(after, tuple(each.transition for each in decided), tuple(messages))
