@@ -7,7 +7,6 @@ Only this role imports it.
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 import time
 import uuid
@@ -18,12 +17,15 @@ from pathlib import Path
 
 import psutil
 
+from .guarded import Guarded
+
 MARKER = "REMIT_ATTEMPT_RUN"
 _OWN = uuid.uuid4().hex  # of this process: another log on this machine may know the very same attempt id
 _HEAD, _TAIL = 1 << 20, 3 << 20  # bytes of output kept from the beginning and from the end
 _CHUNK = 1 << 16
 _GRACE_S = 2.0
 _DRAIN_S = 2.0
+_LOOK_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Ended:
 
     exit_status: int
     output: bytes
-    cause: str | None = None  # deadline, lease_lost, cancel, shutdown
+    cause: str | None = None  # deadline, lease_lost, cancel, budget, shutdown
 
 
 class Stop:
@@ -100,43 +102,36 @@ def run(
 ) -> Ended:
     """Run a command to its end, to `until` (monotonic clock) or to `stop`; whatever it started is gone afterwards.
 
-    Raises OSError when it can't be started. `keep_open` names file descriptors that it inherits.
+    Raises OSError when it can't be started. `keep_open` names file descriptors that it inherits. Should this process
+    die, the command and all that it started die with it.
     """
     read_end, write_end = os.pipe()
+    output = _Output(printed)
+    reader = threading.Thread(target=output.read, args=(read_end,), name="output-reader", daemon=True)
     try:
-        child = subprocess.Popen(
-            argv,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=write_end,
-            stderr=write_end,
-            start_new_session=True,
-            pass_fds=keep_open,
-        )
+        guarded = Guarded(argv, folder=folder, environment=environment, output=write_end, keep_open=keep_open)
     except BaseException:
         os.close(read_end)
         raise
     finally:
         os.close(write_end)
-    output = _Output(printed)
-    reader = threading.Thread(target=output.read, args=(read_end,), name="output-reader", daemon=True)
     reader.start()
     try:
-        cause = _wait(child, until, stop)
+        cause = _wait(guarded, until, stop)
     finally:
-        end_group(child, environment.get(MARKER))
+        guarded.end()
+        if (marker := environment.get(MARKER)) is not None:
+            end_all(marked(MARKER, marker))  # of a guardian that was killed itself
         reader.join(_DRAIN_S)
-    return Ended(child.returncode, output.whole(), cause)
+    return Ended(guarded.exit_status, output.whole(), cause)
 
 
-def _wait(child: subprocess.Popen[bytes], until: float, stop: Stop) -> str | None:
+def _wait(guarded: Guarded, until: float, stop: Stop) -> str | None:
     """Wait for the end, and return why it was not its own."""
-    while child.poll() is None:
-        left = until - time.monotonic()
-        if left <= 0:
+    while not guarded.ended(_LOOK_S):
+        if until <= time.monotonic():
             return "deadline"
-        if stop.wait(min(left, 0.05)):
+        if stop.cause is not None:
             return stop.cause
     return None
 
@@ -144,41 +139,6 @@ def _wait(child: subprocess.Popen[bytes], until: float, stop: Stop) -> str | Non
 def run_marker(attempt_id: uuid.UUID) -> str:
     """What marks all processes of one attempt, and of no other runner's."""
     return f"{attempt_id}/{_OWN}"
-
-
-def end_group(child: subprocess.Popen[bytes], marker: str | None) -> None:
-    """End the child's whole session and all its descendants: first politely, then not."""
-    alive = _family(child, marker)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number)
-        for process in alive:
-            with contextlib.suppress(psutil.Error):
-                process.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_GRACE_S)
-        _, alive = psutil.wait_procs(alive, timeout=_GRACE_S)
-        if not alive and not _group_lives(child.pid):
-            break
-    child.wait()
-
-
-def _family(child: subprocess.Popen[bytes], marker: str | None) -> list[psutil.Process]:
-    found: dict[int, psutil.Process] = {}
-    with contextlib.suppress(psutil.Error):
-        found |= {process.pid: process for process in psutil.Process(child.pid).children(recursive=True)}
-    if marker is not None:
-        found |= {process.pid: process for process in marked(MARKER, marker)}
-    found.pop(child.pid, None)
-    return list(found.values())
-
-
-def _group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
 
 
 def marked(variable: str, value: str) -> list[psutil.Process]:

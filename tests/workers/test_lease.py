@@ -117,6 +117,20 @@ def test_a_lease_that_ran_out_unrenewed_is_a_hard_stop() -> None:
     assert lost == ["lost"]
 
 
+def test_a_released_lease_is_renewed_no_more() -> None:
+    """LEASE-10: once the log has the result, no renewal follows it."""
+    clock, writer = Hands(), FlakyWriter(0)
+    keeper = Keeper(writer, clock)
+    lease = held([])
+    keeper.hold(lease)
+    clock.now = 5.0
+    keeper.tend()
+    keeper.release(lease.attempt_id)
+    clock.now = 100.0
+    keeper.tend()
+    assert writer.taken == 1
+
+
 def test_the_keeper_renews_from_its_own_thread() -> None:
     """Nobody has to call it."""
     writer = FlakyWriter(0)
