@@ -11,6 +11,7 @@ from remit.events.base import ArtefactRef, Evidence, EvidenceType
 from remit.events.inputs import BlockedReason, ErrorClass, ResultStatus
 from remit.result import Envelope, classify
 from remit.result.envelope import size_fault
+from remit.result.subtasks import write_subtasks
 
 from .channel import Asked
 from .job import Bench, Job
@@ -68,6 +69,7 @@ def assemble(made: Assembly) -> Parts:
         "output": None if whole else text,
         "artefact_ref": made.bench.store.put(text.encode()) if whole else None,
         "evidence": tuple(_evidence(made, collector, outputs)),
+        "subtasks": _subtasks(made),
     }
     return Parts(status, error_class, fields)
 
@@ -91,6 +93,14 @@ def _outputs(made: Assembly, collector: Collector) -> Outputs:
         observed=made.observed,
     )
     return collector.collect(given, left)
+
+
+def _subtasks(made: Assembly) -> str | None:
+    """The tasks that the worker proposes, without secrets; the supervisor judges them."""
+    proposed = made.envelope.subtasks
+    if not proposed:
+        return None
+    return json.dumps(made.bench.redactor.value(json.loads(write_subtasks(proposed))), ensure_ascii=False)
 
 
 def _log(made: Assembly) -> bytes:

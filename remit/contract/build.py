@@ -120,7 +120,18 @@ def _task(filled: Filled, task: Task, limits: normal.Limits) -> normal.TaskContr
         risk_class=task.risk_class,
         output_schema=_output_schema(filled, task),
         rework=task.own.rework or filled.revision_source(task.id),
+        spawn=_spawn(task, limits),
     )
+
+
+def _spawn(task: Task, limits: normal.Limits) -> normal.SpawnPlan | None:
+    plan, whole = task.spawn, limits.max_cost_gbp
+    if plan is None:
+        return None
+    cost = plan.max_cost_gbp
+    if cost is not None and whole is not None:
+        cost = min(cost, whole)  # a type's plan knows no workflow
+    return normal.SpawnPlan(types=tuple(plan.types), max_subtasks=plan.max_subtasks, max_cost_gbp=cost)
 
 
 def _output_schema(filled: Filled, task: Task) -> normal.OutputSchema | None:

@@ -66,6 +66,7 @@ def _task(workflow: Workflow, task: TaskContract) -> dict[str, Any]:
         "limits": _said(task.limits),
         "output_schema": task.output_schema.name if task.output_schema else None,
         "definition_of_done": _texts(workflow, "definition_of_done", task.task_id),
+        "spawn": _said(task.spawn) if task.spawn else None,
     }
 
 

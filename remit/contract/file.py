@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from remit.policy.model import CheckModel, CommandModel, LimitsModel, Model
+from remit.policy.model import CheckModel, CommandModel, LimitsModel, Model, SpawnModel
 
 Text = Annotated[str, Field(min_length=1, max_length=8192)]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
@@ -78,6 +78,7 @@ class TaskModel(Model):
     tools: Names | None = None
     risk_class: RiskClass | None = None
     definition_of_done: Texts | None = None
+    spawn: SpawnModel | None = None  # given as null: none, whatever its type has
 
 
 class WorkflowFile(Model):

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from remit.contract.file import TaskModel, WorkflowFile
 from remit.contract.references import Reference, parse_reference
-from remit.policy.model import Policy, Pool, TaskType
+from remit.policy.model import Policy, Pool, SpawnModel, TaskType
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,13 @@ class Task:
         if self.own.definition_of_done is not None:
             return self.own.definition_of_done
         return self.type.definition_of_done if self.type else []
+
+    @property
+    def spawn(self) -> SpawnModel | None:
+        """What it may propose: as the task says, be it null, else its type's."""
+        if "spawn" in self.own.model_fields_set:
+            return self.own.spawn
+        return self.type.spawn if self.type else None
 
     @property
     def branch(self) -> str | None:

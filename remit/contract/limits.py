@@ -46,7 +46,7 @@ def task_limits(filled: Filled, task: Task, workflow: normal.Limits) -> normal.L
     own = task.own.limits
     values: dict[str, Any] = {
         field: _own_or_type(task, field, getattr(workflow, field), share)
-        for fields, share in ((SHARED, _share(len(filled.tasks))), (PER_TASK, _whole))
+        for fields, share in ((SHARED, share(len(filled.tasks))), (PER_TASK, _whole))
         for field in fields
     }
     if own.deadline is not None:
@@ -64,13 +64,15 @@ def _own_or_type(task: Task, field: str, whole: Any, share: Callable[[Any], Any]
     return share(whole)
 
 
-def _share(tasks: int) -> Callable[[Any], Any]:
-    def share(whole: Any) -> Any:  # noqa: ANN401  (int, Decimal or None)
+def share(tasks: int) -> Callable[[Any], Any]:
+    """What one of so many tasks gets of a whole that is used up: rounded down, counts at least 1."""
+
+    def part(whole: Any) -> Any:  # noqa: ANN401  (int, Decimal or None)
         if isinstance(whole, Decimal):
             return (whole / tasks).quantize(_MONEY_STEP, ROUND_DOWN)
         return None if whole is None else max(1, whole // tasks)
 
-    return share
+    return part
 
 
 def _whole(whole: Any) -> Any:  # noqa: ANN401  (int, Decimal or None)

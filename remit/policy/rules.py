@@ -92,6 +92,10 @@ def _task_type(policy: Policy, name: str, task_type: TaskType) -> Iterator[Fault
         if not policy.checks.get(text):
             yield Fault((*path, "definition_of_done", number), "has no check")
     yield from _below(task_type.limits, policy.limits.max, (*path, "limits"))
+    for number, other in enumerate(task_type.spawn.types if task_type.spawn else ()):
+        if other not in policy.task_types:
+            place = (*path, "spawn", "types", number)
+            yield unknown_key(place, policy.task_types, "a task type of this policy", other)
 
 
 def _within_pool(path: Path, name: str, task_type: TaskType, pool: Pool) -> Iterator[Fault]:

@@ -15,6 +15,7 @@ from remit.events.inputs import BlockedReason, ErrorClass, ResultStatus
 from remit.faults_pydantic import faults_of
 from remit.policy.model import Money
 from remit.result.classify import allowed
+from remit.result.subtasks import Subtasks
 
 SCHEMA_ID = "result-envelope-v1"
 MAX_OUTPUT_BYTES = 64 * 1024
@@ -98,6 +99,7 @@ class Envelope(Part):
     blocked_reason: Literal["capability", "permission", "input", "ambiguity"] | None = None
     retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None  # seconds
     message: Text | None = None
+    subtasks: Subtasks = []
 
     @model_validator(mode="after")
     def _is_one_whole(self) -> Self:
@@ -109,6 +111,8 @@ class Envelope(Part):
         classes = allowed(ResultStatus(self.status), reason)
         if self.error_class is not None and ErrorClass(self.error_class) not in classes:
             raise ValueError(f"error_class must be {' or '.join(classes)} here")
+        if self.subtasks and self.status != "completed":
+            raise ValueError("subtasks go with status completed, and with no other")
         return self
 
 

@@ -7,9 +7,11 @@ from packaging.version import Version
 from remit.contract.normal import Workflow as Contract
 from remit.contract.normal import task_hash
 from remit.contract.references import artefact_reference
+from remit.errors import EnvelopeInvalidError
 from remit.events.base import ArtefactRef, InputVersion
 from remit.events.inputs import Result, ResultBody, ResultStatus
 from remit.result.classify import allowed
+from remit.result.subtasks import read_subtasks
 
 from ..limits import plausible
 from ..state import Attempt
@@ -32,7 +34,19 @@ def envelope_faults(body: ResultBody) -> list[str]:
         faults.append("an artefact's reference and sha256 differ")
     if (body.output is None) == (body.artefact_ref is None) and body.status is ResultStatus.COMPLETED:
         faults.append("exactly one of output and artefact_ref is required")
-    return faults
+    return faults + _subtask_faults(body)
+
+
+def _subtask_faults(body: ResultBody) -> list[str]:
+    if body.subtasks is None:
+        return []
+    if body.status is not ResultStatus.COMPLETED:
+        return ["subtasks go with status completed, and with no other"]
+    try:
+        read_subtasks(body.subtasks)
+    except EnvelopeInvalidError as error:
+        return list(error.faults)
+    return []
 
 
 def evidence_fault(contract: Contract, task_id: str, body: ResultBody) -> str | None:

@@ -249,6 +249,9 @@ def test_dataflow_needs_declared_outputs_and_dependencies(worked_example: Docume
 def test_tasks_that_may_meet_never_write_one_branch(worked_example: Document, faults: Faults) -> None:
     """Two writers of a branch that don't depend on each other are refused; in sequence they pass."""
     tasks = worked_example["tasks"]
+    for checks in worked_example["checks"].values():
+        checks[0]["holds_at"] = "own"  # nobody here works on the line's last revision
+    worked_example["checks"]["security findings recorded"][1]["holds_at"] = "own"
     tasks["more"] = {**tasks["coding"], "outputs": {"revision": "revision"}}
     fault = "tasks.more.permissions.repository: coding may run at the same time and writes the same branch"
     assert faults(worked_example) == (fault,)

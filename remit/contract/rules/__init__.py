@@ -17,6 +17,7 @@ from remit.contract.rules import (
     requirements,
     routing,
     schemas,
+    spawning,
     subjects,
 )
 from remit.faults import Fault
@@ -35,4 +36,5 @@ RULES: tuple[Rule, ...] = (
     routing.faults,
     permissions.faults,
     subjects.faults,
+    spawning.faults,
 )

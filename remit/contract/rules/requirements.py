@@ -12,6 +12,7 @@ from remit.contract.requirements import (
     on_revision_line,
     wanted,
 )
+from remit.contract.revision_lines import last_maker, seen_by
 from remit.faults import Fault, Path, unknown_key
 from remit.ids import is_id
 from remit.policy.checks import RUNNER_KINDS, check_faults, command_faults
@@ -81,10 +82,21 @@ def _can_be_met(filled: Filled, check: WantedCheck, task: Task) -> Iterator[Faul
         yield _at(check, "kind", f"needs an output of kind revision in {whose}")
     if model.output is not None and model.output not in task.outputs:
         yield _at(check, "output", f"is not an output of {whose}")
-    if holds_at(filled, model, task.id) == "final" and not on_revision_line(filled, task.id):
-        yield _at(check, "holds_at", f"can't be final: {whose} neither makes nor takes a revision of this workflow")
+    if holds_at(filled, model, task.id) == "final":
+        yield from _final(filled, check, task, whose)
     if model.kind in RUNNER_KINDS and _may_not_execute(filled, task):
         yield _at(check, "command", f"needs permissions.repository execute in {whose}")
+
+
+def _final(filled: Filled, check: WantedCheck, task: Task, whose: str) -> Iterator[Fault]:
+    """Evidence that must hold at the end of the line comes from a task that sees the end of the line."""
+    if not on_revision_line(filled, task.id):
+        yield _at(check, "holds_at", f"can't be final: {whose} neither makes nor takes a revision of this workflow")
+        return
+    seen, last = seen_by(filled, task.id), last_maker(filled, task.id)
+    if seen != last and not filled.prerequisites[task.id] & {task.id}:  # a cycle has its own fault
+        works_on = f"the revision of {seen}" if seen else "a commit from outside"
+        yield _at(check, "holds_at", f"can't be final: {whose} works on {works_on}, and {last} makes a later one")
 
 
 def _may_not_execute(filled: Filled, task: Task) -> bool:
