@@ -23,6 +23,7 @@ from .leases import LeaseBook
 from .limits import open_attempts
 from .load import Load
 from .queued import QueuedTasks
+from .stalls import Stall, stalls
 from .state import AwaitingReview, Running, State, Workflow, initial, phases
 from .states import Key, States
 from .timers import due, waits
@@ -49,6 +50,7 @@ class Shards:
         self.moved: set[int] = set()  # shards in which anything was decided since their marker
         self.void: set[int] = set()  # shards whose marker must not be used any more
         self.cursors: dict[Key, Cursor] = {}  # at a takeover: through what a checkpoint newer than the marker has
+        self.stalled: dict[Key, Stall] = {}
         self.clock: dict[tuple[str, int], datetime] = {}
         self.load = Load()
         self.queued = QueuedTasks()
@@ -196,10 +198,21 @@ class Shards:
             self.leases.restart(phase.attempt_id, at)
 
     def remember(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> None:
-        """Put the workflow's next wait on the agenda."""
+        """Put the workflow's next wait on the agenda; that it has none is an alarm."""
         timers = self._waits(key, incarnations, policies)
         if timers:
             self._agenda.note(key, min(timer.due_at for timer in timers))
+        state = self.states.get(key)
+        if isinstance(state, Workflow) and key not in self.frozen and state.policy_sha256 in policies:
+            self._watch(key, list(stalls(state, timers)))
+
+    def _watch(self, key: Key, stalled: list[Stall]) -> None:
+        for each in stalled if key not in self.stalled else ():
+            log.error("ALARM %s/%s stands still: %s: %s", *key, each.task_id or "the workflow", each.why)
+        if stalled:
+            self.stalled[key] = stalled[0]
+        else:
+            self.stalled.pop(key, None)
 
     def recall(self, workers: set[str], at: datetime) -> None:
         """Put every workflow with an attempt of these workers on the agenda: their process is another one now."""

@@ -1,5 +1,7 @@
 """`remit doctor`: what is wrong with the cluster and this machine, and the command that mends it."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -7,8 +9,10 @@ import click
 
 from remit.cli.invocation import Invocation
 from remit.cli.output import json_option, print_json, say
-from remit.doctor import Report, examine
+from remit.doctor import Report, StandsStill, examine
+from remit.log.kafka.log import KafkaLog
 from remit.roles import role
+from remit.settings import Settings
 
 
 @click.command()
@@ -26,12 +30,19 @@ def doctor(context: click.Context, as_json: bool) -> None:
         lambda: invocation.connected,
         lambda: datetime.now(UTC),
         role("projector.positions").TOPICS,
+        _stalled,
     )
     if as_json:
         print_json(asdict(report))
     else:
         _print(report)
     context.exit(1 if report.findings else 0)
+
+
+def _stalled(settings: Settings) -> Iterator[StandsStill]:
+    with closing(KafkaLog.from_settings(settings)) as log:
+        for (tenant_id, workflow_id), stall in role("supervisor.onlooker").stalled(log, datetime.now(UTC)):
+            yield StandsStill(tenant_id, workflow_id, stall.task_id, stall.why)
 
 
 def _print(report: Report) -> None:

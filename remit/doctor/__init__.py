@@ -5,6 +5,7 @@ Nothing is changed; one topic of its own, `_doctor`, is written to, to read the 
 """
 
 from remit.doctor.examine import Report, examine
+from remit.doctor.facts import StandsStill
 from remit.doctor.finding import Finding, Unchecked
 
-__all__ = ["Finding", "Report", "Unchecked", "examine"]
+__all__ = ["Finding", "Report", "StandsStill", "Unchecked", "examine"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from remit.doctor import probe_cluster, probe_machine
-from remit.doctor.checks import brokers, machine, reading, topics
-from remit.doctor.facts import Brokers
+from remit.doctor.checks import brokers, machine, reading, topics, workflows
+from remit.doctor.facts import Brokers, StandsStill
 from remit.doctor.finding import Finding, Unchecked
 from remit.errors import RemitError
 from remit.instants import aware
@@ -39,6 +39,7 @@ def examine(
     connect: Callable[[], Settings],
     clock: Callable[[], datetime],
     view_topics: Iterable[str],
+    stalled: Callable[[Settings], Iterable[StandsStill]] = lambda _: (),
 ) -> Report:
     """Look at machine and cluster.
 
@@ -47,6 +48,7 @@ def examine(
         connect: gives settings that name a cluster; called after the machine was looked at, for it may start a broker.
         clock: the local time, aware.
         view_topics: what the views are made from, names without prefix.
+        stalled: gives the open workflows that stand still.
     """
     aware(clock(), "clock")
     report = Report()
@@ -61,6 +63,8 @@ def examine(
     _examine_topics(report, probe, admin, log)
     now = probe_cluster.broker_time(clock(), _examine_brokers(report, probe, clock))
     _examine_reading(report, probe, log, now, view_topics)
+    with report.checking("stalled-workflow"):
+        report.findings += workflows.standing_still(stalled(connected))
     return report
 
 

@@ -85,3 +85,13 @@ class Brokers:
 
     levels: Mapping[int, int | None]
     ahead: Mapping[int, timedelta]
+
+
+@dataclass(frozen=True, slots=True)
+class StandsStill:
+    """An open workflow that nothing moves, or one of its tasks, and why."""
+
+    tenant_id: str
+    workflow_id: str
+    task_id: str | None
+    why: str

@@ -4,23 +4,13 @@ from decimal import Decimal
 
 from remit.events.base import Amounts, Usage
 from remit.events.transitions import NOTES, Transition, TransitionKind, WorkflowStatus
-from supervisor import graph, limits
-from supervisor.inputs import Timer, TimerName
+from supervisor import limits
+from supervisor.inputs import Timer
+from supervisor.stalls import stalls
 from supervisor.state import (
-    AwaitingDecision,
-    AwaitingReview,
-    BackingOff,
-    Completed,
-    Correcting,
-    Escalated,
-    Offered,
     Quarantined,
-    Queued,
-    Running,
     State,
     Stopped,
-    Task,
-    Waiting,
     Workflow,
 )
 
@@ -45,13 +35,6 @@ DRAWN: dict[str, set[str]] = {
 }
 BY_REWORK = OPEN | {"completed"}  # what is downstream of a defect goes back to waiting
 ANY_OPEN = {"escalated", "stopped", "quarantined"}
-WAITS_FOR: dict[type, set[TimerName]] = {
-    Offered: {TimerName.OFFER},
-    Running: {TimerName.SILENCE, TimerName.TASK_DEADLINE},
-    AwaitingReview: {TimerName.INSPECTION},
-    Correcting: {TimerName.CORRECTION},
-    BackingOff: {TimerName.BACKOFF},
-}
 
 
 def step(before: State, transition: Transition, after: State) -> None:
@@ -157,24 +140,4 @@ def no_lost_work(workflow: Workflow, timers: list[Timer]) -> None:
     """Law 6: every open task has a pending dispatch, a deadline or a person."""
     if not workflow.open:
         assert not limits.open_attempts(workflow)
-        return
-    busy = any(each.task_id for each in timers)  # something ends, and the workflow is looked at again
-    assert not all(isinstance(task.phase, Completed | Stopped | Quarantined) for task in workflow.tasks.values())
-    for task in workflow.tasks.values():
-        mine = {each.name for each in timers if each.task_id == task.task_id}
-        assert _goes_on(workflow, task, mine, busy=busy), f"{task.task_id} is {task.status} and nothing will move it"
-
-
-def _goes_on(workflow: Workflow, task: Task, timers: set[TimerName], *, busy: bool) -> bool:
-    match task.phase:
-        case Waiting():
-            missing = graph.missing_prerequisites(workflow.contract, workflow.tasks, task.task_id)
-            return any(not isinstance(workflow.tasks[each].phase, Stopped) for each in missing)
-        case Queued():
-            return TimerName.QUEUE_WAIT in timers or (busy and limits.held_back(workflow, task.task_id))
-        case Escalated(owner=owner) | AwaitingDecision(owner=owner):
-            return bool(owner)
-        case Completed() | Stopped() | Quarantined():
-            return True
-        case _:
-            return WAITS_FOR[type(task.phase)] <= timers | {TimerName.TASK_DEADLINE}
+    assert not (found := list(stalls(workflow, timers))), found
