@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from remit.events.transitions import StopReason as Reason
 from supervisor.onlooker import stalled
 from supervisor.stalls import overdue, stalls
 from supervisor.state import Completed, Escalated, Stopped, Waiting, Workflow
-from supervisor.state import StopReason as Reason
 from tests.supervisor.lab import Lab
 from tests.supervisor.world import World, two_tasks
 
