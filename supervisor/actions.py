@@ -109,12 +109,9 @@ def waits_for(workflow: Workflow, task_id: str) -> str | None:  # noqa: PLR0911 
     phase = task.phase
     match phase:
         case Waiting():
-            return (
-                f"prerequisites: {', '.join(graph.missing_prerequisites(workflow.contract, workflow.tasks, task_id))}"
-            )
+            return f"missing prerequisite: {_prerequisites(workflow, task_id)}"
         case Queued():
-            lacking = [each.value for each in limits.blockers(workflow, task_id)]
-            return f"budget: {', '.join(lacking)}" if lacking else f"a worker of pool {contract.pool}"
+            return held_back_by(workflow, task_id) or f"a worker of pool {contract.pool}"
         case Offered() | Running():
             return f"worker {_worker(task)}"
         case AwaitingReview():
@@ -129,3 +126,35 @@ def waits_for(workflow: Workflow, task_id: str) -> str | None:  # noqa: PLR0911 
             return None
         case _:
             assert_never(phase)
+
+
+def _prerequisites(workflow: Workflow, task_id: str) -> str:
+    """The tasks that it waits for, each with where it stands."""
+    missing = graph.missing_prerequisites(workflow.contract, workflow.tasks, task_id)
+    return ", ".join(f"{each} ({workflow.tasks[each].status.value})" for each in missing)
+
+
+def held_back_by(workflow: Workflow, task_id: str) -> str | None:
+    """The limit of its workflow that keeps a queued task from being offered, in words; None if a worker may have it."""
+    if lacking := [each.value for each in limits.blockers(workflow, task_id)]:
+        return f"budget: {', '.join(lacking)}"
+    if limits.enough_at_work(workflow):
+        return f"workers: {workflow.contract.limits.max_workers} attempts at once are all that its workflow may have"
+    return None
+
+
+def empty_because(workflow: Workflow) -> str | None:
+    """Why no task of the workflow can be offered to a worker now, in words; None while one can."""
+    if not workflow.open:
+        return f"finished: {workflow.stop_reason.value if workflow.stop_reason else workflow.status.value}"
+    tasks = workflow.tasks.values()
+    queued = [task.task_id for task in tasks if isinstance(task.phase, Queued)]
+    if queued:
+        held = [held_back_by(workflow, task_id) for task_id in queued]
+        return None if None in held else held[0]
+    waiting = [task.task_id for task in tasks if isinstance(task.phase, Waiting)]
+    if waiting:
+        return f"missing prerequisite: {waiting[0]} waits for {_prerequisites(workflow, waiting[0])}"
+    unfinished = [task for task in tasks if not isinstance(task.phase, Completed)]
+    standing = ", ".join(f"{task.task_id} is {task.status.value}" for task in unfinished)
+    return f"no task is queued: {standing}"

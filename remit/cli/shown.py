@@ -24,6 +24,7 @@ def document(folded: Folded) -> Document:
     workflow = folded.workflow
     return {
         **_head(folded, workflow),
+        "queue": _actions().empty_because(workflow),
         "tasks": [_task(workflow, task) for task in workflow.tasks.values()],
         "outstanding_decisions": _outstanding(folded, workflow),
         "next_permitted_actions": [_plain(each) for each in _actions().next_permitted_actions(workflow)],
@@ -205,7 +206,12 @@ def move_branch(workflow: "Workflow", subject: Subject) -> str | None:
 
 def _limits(workflow: "Workflow") -> Document:
     limits = workflow.contract.limits
-    return {"cost_gbp": limits.max_cost_gbp, "tokens": limits.max_tokens, "tool_calls": limits.max_tool_calls}
+    return {
+        "cost_gbp": limits.max_cost_gbp,
+        "tokens": limits.max_tokens,
+        "tool_calls": limits.max_tool_calls,
+        "turns": None,  # each task has its turns for itself
+    }
 
 
 def _plain(each: Any) -> Document:  # noqa: ANN401 - a frozen record of a role

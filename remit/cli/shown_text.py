@@ -40,7 +40,7 @@ def _spent(shown: Document) -> str:
     cost = f"£{spent['cost_gbp']:.4f}" + (f" of £{limits['cost_gbp']}" if limits["cost_gbp"] is not None else "")
     counts = [
         f"{spent[name]}{'' if limits[name] is None else f' of {limits[name]}'} {name.replace('_', ' ')}"
-        for name in ("tokens", "tool_calls")
+        for name in ("tokens", "tool_calls", "turns")
     ]
     return ", ".join([cost, *counts])
 
@@ -52,6 +52,8 @@ def _tasks(shown: Document) -> None:
         for each in shown["tasks"]
     ]
     print_table(("task", "status", "round", "attempts", "worker", "waits for"), rows)
+    if shown["queue"]:
+        say(f"the queue is empty: {shown['queue']}")
     attempts = [
         (task["task_id"], each["round"], each["attempt"], each["worker_id"], each["outcome"], f"{each['cost_gbp']:.4f}")
         for task in shown["tasks"]

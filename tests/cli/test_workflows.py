@@ -40,7 +40,7 @@ def test_show_names_what_each_task_waits_for(terminal: Terminal) -> None:
     terminal.world.settle()
     tasks = {each["task_id"]: each for each in terminal.json("show", "w1")["tasks"]}
     assert (tasks["a"]["status"], tasks["a"]["waits_for"]) == ("queued", "a worker of pool shell")
-    assert (tasks["b"]["status"], tasks["b"]["waits_for"]) == ("waiting", "prerequisites: a")
+    assert (tasks["b"]["status"], tasks["b"]["waits_for"]) == ("waiting", "missing prerequisite: a (queued)")
     terminal.world.worker()
     terminal.world.settle()
     assert terminal.json("show", "w1")["tasks"][0]["waits_for"] == "worker w1"
