@@ -10,10 +10,15 @@ from typing import Any
 import msgspec
 
 from remit.contract.normal import Check, Permissions, Requirement, TaskContract, Workflow
+from remit.contract.verification import without_verifications
 
 
 def as_document(workflow: Workflow, policy_schemas: Collection[str]) -> dict[str, Any]:
-    """The workflow file of a normal form; output schemas named in `policy_schemas` are left to the policy."""
+    """The workflow file of a normal form; output schemas named in `policy_schemas` are left to the policy.
+
+    Verifications are the policy's and not the file's: the gate adds them anew.
+    """
+    workflow = without_verifications(workflow)
     names = ("workflow_id", "workflow_type", "tenant_id", "owner", "objective", "data_classification")
     document = {"schema_version": workflow.schema_version} | {name: getattr(workflow, name) for name in names}
     return document | {

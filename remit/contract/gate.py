@@ -14,6 +14,7 @@ from remit.contract.file import TaskContractFile, TaskEnvelopeFile, WorkflowFile
 from remit.contract.filled import Filled
 from remit.contract.repair import Reading, read
 from remit.contract.rules import RULES, Rule, limits
+from remit.contract.verification import with_verifications
 from remit.errors import ContractInvalidError
 from remit.faults import Fault, lines
 from remit.ids import digest
@@ -59,6 +60,7 @@ def normalise(
         tenant_id or filled.file.tenant_id or policy.default_tenant,
         expanded.workflow_type,
     )
+    workflow = with_verifications(workflow, filled)
     _check_size(workflow)
     return workflow
 

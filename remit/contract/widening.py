@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from remit.contract.normal import Check, Command, Limits, Permissions, Requirement, SpawnPlan, TaskContract, Workflow
+from remit.contract.verification import without_verifications
 from remit.faults import Path
 from remit.policy.permissions import covers, covers_path
 
@@ -48,17 +49,14 @@ class Difference:
 
 def widening(current: Workflow, version: Workflow, policy_commands: Mapping[str, Command]) -> Iterator[Difference]:
     """Every place where `version` is wider than `current`, or other; tasks of verifiers are the policy's own."""
+    current, version = without_verifications(current), without_verifications(version)
     yield from _same(current, version, (*_SAME_WORKFLOW, "data_classification", "effects"), ())
     yield from _kept("constraints", current.constraints, version.constraints)
     yield from _kept("inputs", current.inputs, version.inputs)
     yield from limits(current.limits, version.limits, ("limits",))
     yield from _requirements(current, version)
     yield from _commands(current, version, policy_commands)
-    yield from _tasks(_wanted(current), _wanted(version))
-
-
-def _wanted(workflow: Workflow) -> dict[str, TaskContract]:
-    return {task_id: task for task_id, task in workflow.tasks.items() if task.verifies is None}
+    yield from _tasks(current.tasks, version.tasks)
 
 
 def _same(

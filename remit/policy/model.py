@@ -133,6 +133,18 @@ class Prices(Model):
     human_minute: Money = Decimal(0)
 
 
+class Verification(Model):
+    """Which tasks' recorded commands a verifier runs again, under another identity; the type `verify` says where.
+
+    `sample` takes `percent` of the tasks, by a digest of their names: the same contract always gives the same ones.
+    """
+
+    mode: Literal["never", "sample", "always"] = "never"
+    percent: Annotated[int, Field(ge=1, le=100)] | None = None
+    types: Annotated[list[str], Field(min_length=1)] | None = None  # task types; None = all
+    risk_classes: Annotated[list[Literal["low", "medium", "high"]], Field(min_length=1)] | None = None  # None = all
+
+
 class PolicyLimits(Model):
     """The most a contract may ask for, and what it gets when it asks for nothing."""
 
@@ -174,4 +186,5 @@ class Policy(Model):
     prices: Prices = Prices()
     limits: PolicyLimits
     timeouts: Timeouts = Timeouts()
+    verification: Verification = Verification()
     roles: dict[str, list[str]] = {}

@@ -12,6 +12,7 @@ from remit.policy.checks import check_faults, command_faults
 from remit.policy.model import LimitsModel, Policy, Pool, TaskType, Timeouts
 from remit.policy.output_schemas import schema_faults
 from remit.policy.permissions import covers, is_path_glob
+from remit.policy.verification import verification_faults
 
 _OUTPUT_KINDS = ("revision", "diff", "document", "report", "log", "value", "contract")
 _RISK = ("low", "medium", "high")
@@ -40,6 +41,7 @@ def policy_faults(policy: Policy) -> Iterator[Fault]:
     yield from _limits(policy)
     yield from _timeouts(policy)
     yield from _ceilings(policy)
+    yield from verification_faults(policy)
 
 
 def _names(policy: Policy) -> Iterator[Fault]:

@@ -19,6 +19,7 @@ from remit.contract.rules import (
     schemas,
     spawning,
     subjects,
+    verification,
 )
 from remit.faults import Fault
 
@@ -37,4 +38,5 @@ RULES: tuple[Rule, ...] = (
     permissions.faults,
     subjects.faults,
     spawning.faults,
+    verification.faults,
 )
