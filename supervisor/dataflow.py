@@ -75,11 +75,15 @@ def work_subject(inputs: tuple[InputVersion, ...], outputs: tuple[AcceptedOutput
 
 
 def authors(workflow: Workflow, task_id: str) -> frozenset[str]:
-    """The workers who made what the task is about: its revision, else the outputs that it is given."""
-    inputs = workflow.contract.tasks[task_id].inputs.values()
+    """The workers who made what the task is about: its revision, else the outputs that it is given.
+
+    For a verification the worker is among them whose result it verifies.
+    """
+    wanted = workflow.contract.tasks[task_id]
+    inputs = wanted.inputs.values()
     made = {split_task_reference(each.reference) for each in inputs if each.kind == "task"}
     revisions = {(task, name) for task, name in made if _makes_revision(workflow.contract, task, name)}
-    makers = {task for task, _ in (revisions or made)}
+    makers = {task for task, _ in (revisions or made)} | ({wanted.verifies} if wanted.verifies else set())
     return frozenset(author for task in makers if (author := workflow.tasks[task].author) is not None)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from remit.contract.normal import EvidenceKind
 
 from . import dataflow, limits
-from .recovery import AVOIDED, REASSIGNED
+from .recovery import AVOIDED, DISAGREED, REASSIGNED
 from .state import Queued, Task, Workflow, phases
 from .states import Key
 
@@ -28,8 +28,8 @@ class Wants(NamedTuple):
     tools: tuple[str, ...]
     output_schema: str | None
     risk_class: str
-    authors: frozenset[str]  # who made what a review is about: nobody reviews their own work
-    blocked: frozenset[str]  # who said in this round that they lack the capability or the permission
+    authors: frozenset[str]  # who made what a review or a verification is about: nobody judges their own work
+    blocked: frozenset[str]  # who said in this round that they lack the capability or the permission, or disagreed
     avoided: frozenset[str]  # who lost an attempt of this round, or sent what doesn't fit: taken only if nobody else is
 
 
@@ -153,7 +153,7 @@ def _wants(workflow: Workflow, task: Task) -> Wants:
         output_schema=contract.output_schema.name if contract.output_schema else None,
         risk_class=contract.risk_class,
         authors=_authors(workflow, task),
-        blocked=_of_outcome(task, REASSIGNED),
+        blocked=_of_outcome(task, REASSIGNED | {DISAGREED}),
         avoided=_of_outcome(task, AVOIDED),
     )
 
@@ -165,7 +165,8 @@ def _sorted(grants: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def _authors(workflow: Workflow, task: Task) -> frozenset[str]:
     checks = workflow.contract.checks_of(task.task_id)
     reviews = any(check.kind is EvidenceKind.REVIEW for _, check in checks)
-    return dataflow.authors(workflow, task.task_id) if reviews else frozenset()
+    verifies = workflow.contract.tasks[task.task_id].verifies is not None
+    return dataflow.authors(workflow, task.task_id) if reviews or verifies else frozenset()
 
 
 def _of_outcome(task: Task, outcomes: frozenset[str]) -> frozenset[str]:

@@ -28,6 +28,7 @@ class Counts:
     rework_task: str | None = None
     reworks: int = 0
     max_reworks: int | None = None
+    disagreements: int = 0  # of verifiers with what was accepted, in this round
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,15 @@ MOST_RETRY_AFTER_S = 86_400  # as the envelope's schema says; a worker can't pos
 MALFORMED = "malformed"
 REASSIGNED = frozenset({"blocked:capability", "blocked:permission"})
 LOST = frozenset({"silence", "no_progress", "incarnation", "correction"})
+DISAGREED = "disagreed"  # a verifier did not see what the accepted evidence shows
 AVOIDED = LOST | {MALFORMED}
 """Endings after which another worker is tried, if there is one."""
 
 
 def verdict(failure: Failure, counts: Counts, timeouts: Timeouts, *, now: datetime, cause: UUID) -> Verdict:
     """What follows this failure. The jitter derives from `cause`, so that a replay gives the same due time."""
+    if failure.outcome == DISAGREED:
+        return _second_opinion(counts)
     if failure.reproducible and counts.rework_task is not None:
         return _rework(counts)
     if (reason := _for_a_person(failure, counts)) is not None:
@@ -69,6 +73,13 @@ def _for_a_person(failure: Failure, counts: Counts) -> str | None:
     if failure.error_class is ErrorClass.PERMANENT_FAILED and failure.outcome not in REASSIGNED:
         return "permanent_failure"
     return "attempts_exhausted" if _spent(counts.attempts, counts.max_attempts) else None
+
+
+def _second_opinion(counts: Counts) -> Verdict:
+    """One more verifier, then the owner; nothing is sent upstream on one verifier's word."""
+    if counts.disagreements or _spent(counts.attempts, counts.max_attempts):
+        return Verdict(Recovery.ESCALATE, "verification_disagrees")
+    return Verdict(Recovery.REASSIGN)
 
 
 def _rework(counts: Counts) -> Verdict:

@@ -33,7 +33,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the evidence comes to: faults, and the evidence of a defect that anyone can reproduce."""
+    """What the evidence comes to: faults, and the evidence of a defect that anyone can reproduce.
+
+    Of a verification: the evidence that does not show what the accepted evidence showed.
+    """
 
     faults: tuple[str, ...]
     failing: tuple[Evidence, ...]
@@ -45,7 +48,11 @@ def judge(case: Case) -> Judgement:
     for requirement, check in case.contract.checks_of(case.task.task_id):
         faults += [f"{requirement.id}/{check.id}: {fault}" for fault in check_faults(case, check)]
     faults += _retest_faults(case)
-    return Judgement(tuple(dict.fromkeys(faults)), failing_evidence(case))
+    if case.contract.tasks[case.task.task_id].verifies is None:
+        return Judgement(tuple(dict.fromkeys(faults)), failing_evidence(case))
+    if case.attempt.worker_id in case.authors:
+        faults.append("not independent: the verifier made what it verifies")
+    return Judgement(tuple(dict.fromkeys(faults)), disputing_evidence(case))
 
 
 def constraint_faults(case: Case) -> list[str]:
@@ -65,6 +72,25 @@ def failing_evidence(case: Case) -> tuple[Evidence, ...]:
         and (each.failed_cases or each.findings)
         and _sound(case, each)
     )
+
+
+def disputing_evidence(case: Case) -> tuple[Evidence, ...]:
+    """Whole runs of a verifier that are evidence in all respects, and show that a check does not hold.
+
+    A run under other versions than the contract asks for says nothing.
+    """
+    checks = [check for _, check in case.contract.checks_of(case.task.task_id)]
+    if constraint_faults(case):
+        return ()
+    return tuple(each for each in case.body.evidence if any(_disputes(case, check, each) for check in checks))
+
+
+def _disputes(case: Case, check: Check, evidence: Evidence) -> bool:
+    speaks = check.id in evidence.checks and evidence.kind.value == check.kind.value
+    if not speaks or evidence.form is EvidenceForm.RETEST or not _sound(case, evidence):
+        return False
+    failed = bool(evidence.exit_status) or (check.kind is EvidenceKind.TEST_RUN and bool(_test_faults(check, evidence)))
+    return failed and not _incomplete(case, check, evidence)
 
 
 def _sound(case: Case, evidence: Evidence) -> bool:

@@ -8,7 +8,7 @@ from remit.events.transitions import Ending, Recovery, Settlement, TransitionKin
 from .. import graph
 from ..evolve import SUPERSEDED
 from ..limits import most_attempts, settle
-from ..recovery import Counts, Failure, Verdict, verdict
+from ..recovery import DISAGREED, Counts, Failure, Verdict, verdict
 from ..state import Attempt, AwaitingReview, Correcting, Offered, Running, Task
 from .booking import booking
 from .unit import Unit
@@ -83,6 +83,7 @@ def counts(contract: Contract, tasks: dict[str, Task], task: Task) -> Counts:
         rework_task=target,
         reworks=tasks[target].reworks if target else 0,
         max_reworks=_most_reworks(contract, tasks[target]) if target else None,
+        disagreements=sum(each.outcome == DISAGREED and each.round == task.round for each in task.attempts),
     )
 
 

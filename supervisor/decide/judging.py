@@ -9,7 +9,7 @@ from remit.events.transitions import Accepted, AcceptedOutput, Settlement, Stop,
 from .. import dataflow
 from ..checks.evidence import Case, constraint_faults, judge
 from ..limits import settle
-from ..recovery import Failure
+from ..recovery import DISAGREED, Failure
 from ..state import Task
 from .drafting import adopt, drafted
 from .ending import end_attempt
@@ -113,7 +113,7 @@ def _end(
         unit,
         case.task,
         case.body,
-        _failure(case.body, reproducible=bool(failing)),
+        _failure(case, failing),
         shown,
         kind=TransitionKind.RESULT_REFUSED if claimed_done else TransitionKind.ATTEMPT_FAILED,
         failing=failing,
@@ -121,7 +121,10 @@ def _end(
     )
 
 
-def _failure(body: ResultBody, *, reproducible: bool) -> Failure:
+def _failure(case: Case, failing: tuple[Evidence, ...]) -> Failure:
+    body, reproducible = case.body, bool(failing)
+    if reproducible and case.contract.tasks[case.task.task_id].verifies is not None:
+        return Failure(ErrorClass.RETRYABLE_FAILED, DISAGREED)
     if body.status is ResultStatus.COMPLETED:
         return Failure(ErrorClass.RETRYABLE_FAILED, "refused", reproducible)
     blocked = f"blocked:{body.blocked_reason.value}" if body.blocked_reason else body.status.value

@@ -10,6 +10,7 @@ from remit.events.transitions import Ending, Recovery, Transition, TransitionKin
 
 from .. import graph
 from ..limits import spend, unspend
+from ..recovery import DISAGREED
 from ..state import AwaitingDecision, BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting, Workflow
 from .parts import FIRST, settled, task_of, with_attempt, with_tasks
 
@@ -26,7 +27,8 @@ def attempt_ended(workflow: Workflow, transition: Transition) -> Workflow:
     task = settled(task_of(workflow, transition), transition, ending.outcome, answered=answered)
     if ending.recovery is Recovery.REWORK and ending.rework_task:
         return _rework(with_tasks(workflow, task), task.task_id, ending, transition)
-    given = ending.failing if ending.recovery in NEXT_ATTEMPT else ()
+    told = ending.recovery in NEXT_ATTEMPT and ending.outcome != DISAGREED  # a second verifier looks for itself
+    given = ending.failing if told else ()
     return with_tasks(
         workflow,
         replace(
