@@ -16,6 +16,7 @@ COMMANDS = {
     "inbox": "remit.cli.inbox:inbox",
     "keys": "remit.cli.grant:keys",
     "list": "remit.cli.query:list_",
+    "logs": "remit.cli.logs:logs",
     "metrics": "remit.cli.query:metrics",
     "policy": "remit.cli.policy:policy",
     "projector": "remit.cli.projector:projector",
