@@ -74,6 +74,15 @@ class Children:
         reader.start()
         self._children.append(Child(name, process, log, reader))
 
+    def pid(self, name: str) -> int:
+        """Process id of the child of that name; KeyError if there is none."""
+        return {child.name: child.process.pid for child in self._children}[name]
+
+    def log(self, name: str) -> str:
+        """What the child of that name has printed so far."""
+        found = next(child.log for child in self._children if child.name == name)
+        return found.read_text("utf-8", errors="replace") if found.exists() else ""
+
     def check(self) -> None:
         """Raise ChildError, with the end of its log, if one ended by itself."""
         for child in self._children:

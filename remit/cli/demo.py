@@ -1,4 +1,4 @@
-"""`remit demo`: the password-reset example from nothing to its verdict, in one foreground."""
+"""`remit demo`: the password-reset example from nothing to its verdict, or one guard, in one foreground."""
 
 import uuid
 from collections.abc import Iterator
@@ -16,6 +16,8 @@ from remit.cli.children import Children
 from remit.cli.embedded import ready
 from remit.cli.folded import Folded
 from remit.cli.following import follow, live_lines
+from remit.cli.guards import shown as guards
+from remit.cli.guards import workflows
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import say
 from remit.cli.serving import stop_on_signals
@@ -25,6 +27,7 @@ from remit.errors import RefusedError, UnconfirmedError
 from remit.log.kafka.log import KafkaLog
 from remit.settings import Settings
 
+EXAMPLE = "password-reset"
 DEFECTS = ("none", "expired", "reused", "stubborn")
 
 
@@ -43,6 +46,7 @@ class Stage:
 
 
 @click.command()
+@click.argument("name", type=click.Choice((EXAMPLE, *guards.NAMES)), default=EXAMPLE)
 @click.option(
     "--defect",
     type=click.Choice(DEFECTS),
@@ -51,13 +55,31 @@ class Stage:
     help="What the scripted coding worker gets wrong at first.",
 )
 @pass_invocation
-def demo(invocation: Invocation, defect: str) -> None:
+def demo(invocation: Invocation, name: str, defect: str) -> None:
     """Run the password-reset example: four workers, real evidence, live progress, and a summary at the end.
 
+    Any other NAME shows one guard on a short run in which a worker misbehaves: what was tried, and what stopped it.
     Each run has a home of its own below REMIT_HOME; all that was started is stopped. Exit 1 if it ends otherwise than
-    it should: accepted, or with `stubborn` escalated to the workflow's owner.
+    it should: accepted, or with `stubborn` escalated to the workflow's owner; a guard must have held.
     """
     stop = stop_on_signals()
+    if name == EXAMPLE:
+        _example(invocation, defect, stop)
+    else:
+        _guard(invocation, name, stop)
+
+
+def _guard(invocation: Invocation, name: str, stop: Event) -> None:
+    settings = _own(invocation.settings)
+    try:
+        guards.show(name, ready(settings, workflows.policy()), stop.is_set)
+    finally:
+        if settings.bootstrap is None:
+            broker.down(settings.home)
+    say(f"All that was started is stopped. To look again: export REMIT_HOME={settings.home}; remit show {name}")
+
+
+def _example(invocation: Invocation, defect: str, stop: Event) -> None:
     stage = _stage(invocation.settings)
     try:
         connected = ready(stage.settings, example.policy_for(stage.repositories))
@@ -74,15 +96,21 @@ def demo(invocation: Invocation, defect: str) -> None:
 
 def _stage(settings: Settings) -> Stage:
     example.required()
+    own = _own(settings)
+    workflow_id = f"password-reset-{own.home.name}"
+    return Stage(own, example.prepare(own.home / "repositories", workflow_id), workflow_id)
+
+
+def _own(settings: Settings) -> Settings:
+    """Settings of a run's own home, numbered; on a cluster of yours with a topic prefix of its own."""
     runs = settings.home.absolute() / "demo"
     runs.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(each.name) for each in runs.iterdir() if each.name.isdecimal()), default=0)
-    home, workflow_id = runs / str(number), f"password-reset-{number}"
-    own: dict[str, object] = {"home": home}
-    if settings.bootstrap:  # a cluster of yours: nothing of it is touched
+    own: dict[str, object] = {"home": runs / str(number)}
+    (runs / str(number)).mkdir()
+    if settings.bootstrap:
         own["topic_prefix"] = f"{settings.topic_prefix}demo-{uuid.uuid4().hex[:8]}."
-    workflow = example.prepare(home / "repositories", workflow_id)
-    return Stage(settings.model_copy(update=own), workflow, workflow_id)
+    return settings.model_copy(update=own)
 
 
 @contextmanager
