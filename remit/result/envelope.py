@@ -59,6 +59,7 @@ class WorkerUsage(Part):
     tokens_in: Count = 0
     tokens_out: Count = 0
     tool_calls: Count = 0
+    turns: Count = 0  # answers of a model
     cost_gbp: Money = Decimal(0)  # further cost, pounds as text
 
 
