@@ -12,7 +12,7 @@ from remit.cli.guards import shown
 from remit.cli.guards.guard import Fact, Guard
 from remit.errors import RefusedError
 from remit.settings import load
-from tests.e2e.test_spine import REMIT
+from tests.crash.rig import REMIT
 
 
 @pytest.mark.kafka
