@@ -97,7 +97,7 @@ def _apply(workflow: Workflow, transition: Transition) -> Workflow:
 
 def _freed(before: Workflow, after: Workflow, transition: Transition) -> Workflow:
     """Let the wait for a worker begin where the workflow's own limits no longer hold a queued task back."""
-    if before is after or Queued not in phases(after):
+    if before is after or not after.open or Queued not in phases(after):
         return after
     freed = [
         replace(task, phase=Queued(transition.decided_at))
