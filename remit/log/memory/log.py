@@ -55,6 +55,11 @@ class MemoryLog:
         with self._store.changed:
             self._store.abort_of(name)
 
+    def forget_offsets(self) -> None:
+        """Let the group's committed offsets be gone, as after they expired or were reset."""
+        with self._store.changed:
+            self._store.forget()
+
     def delete_before(self, partition: Partition, offset: int) -> None:
         """Let retention take the records before `offset`."""
         with self._store.changed:

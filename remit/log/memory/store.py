@@ -110,6 +110,10 @@ class Store:
             return None
         return self._committed.get(partition, -1)
 
+    def forget(self) -> None:
+        """Let no offset be committed any more."""
+        self._committed.clear()
+
     def start(self, partition: Partition) -> int:
         """Earliest offset held."""
         return self._of(partition).start
