@@ -14,10 +14,11 @@ from .state import Workflow
 def input_versions(workflow: Workflow, task_id: str) -> tuple[InputVersion, ...]:
     """The task's inputs by reference and hash, as they stand now; its prerequisites must be accepted."""
     inputs = workflow.contract.tasks[task_id].inputs
-    return tuple(_version(workflow, name, each) for name, each in inputs.items())
+    return tuple(version_of(workflow, name, each) for name, each in inputs.items())
 
 
-def _version(workflow: Workflow, name: str, each: Input) -> InputVersion:
+def version_of(workflow: Workflow, name: str, each: Input) -> InputVersion:
+    """One input as it stands now; the task that yields it must be accepted."""
     if each.kind != "task":
         return InputVersion(
             name=name, kind=each.kind, reference=each.reference, sha256=each.sha256, location=each.location

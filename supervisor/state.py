@@ -226,6 +226,7 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A contract version that waits for a person's decision, as it was proposed on top of `base_version`."""
 
     item_id: str
+    event_id: UUID  # of the amendment
     base_version: int
     accepted: ContractAccepted
     widens: tuple[str, ...]
@@ -264,6 +265,7 @@ class Workflow(msgspec.Struct, frozen=True, kw_only=True, tag=True, dict=True):
     development_acceptance: str = "pending"
     deployment_authorisation: str = "not_required"
     proposed: tuple[Proposed, ...] = ()  # amendments that wait for a person, oldest first
+    refused: tuple[UUID, ...] = ()  # the last amendments that were proposed and refused
     clock_stopped_at: datetime | None = None  # since when a worker's question to a person pauses the elapsed time
 
     @property

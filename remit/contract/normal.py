@@ -225,10 +225,19 @@ def decode(text: str) -> Workflow:
 
 def task_hash(workflow: Workflow, task_id: str) -> str:
     """Digest of one task's contract: its normal form, its checks and their command lines."""
-    task = workflow.tasks[task_id]
+    return _digest_of(_hashed(workflow, task_id, workflow.tasks[task_id]))
+
+
+def work_hash(workflow: Workflow, task_id: str) -> str:
+    """Digest of what a task's work and evidence rest on: its contract without its limits and its spawn plan."""
+    task = msgspec.structs.replace(workflow.tasks[task_id], limits=Limits(), spawn=None)
+    return _digest_of(_hashed(workflow, task_id, task))
+
+
+def _hashed(workflow: Workflow, task_id: str, task: TaskContract) -> bytes:
     checks = [check for _, check in workflow.checks_of(task_id)]
     commands = {check.command: workflow.commands[check.command] for check in checks if check.command}
-    return _digest_of(msgspec.json.encode({"task": _as_hashed(task), "checks": checks, "commands": commands}))
+    return msgspec.json.encode({"task": _as_hashed(task), "checks": checks, "commands": commands})
 
 
 _LATER = {"verifies": None, "spawn": None, "parent": None, "depth": 0}

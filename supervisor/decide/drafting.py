@@ -7,13 +7,11 @@ from typing import Any
 from remit import ids
 from remit.contract.amend import amend
 from remit.contract.normal import Workflow as Contract
-from remit.contract.normal import task_hash
 from remit.errors import ContractInvalidError, FaultyDocumentError
-from remit.events.transitions import AcceptedOutput, Recovery, TransitionKind
+from remit.events.transitions import AcceptedOutput
 
-from .contract import accepted_contract
-from .ending import supersede
 from .unit import Unit
+from .versions import next_version, take_effect
 
 BY_RULE = "rule:only_tightens"
 
@@ -50,23 +48,7 @@ def _digest(name: str, document: dict[str, Any]) -> str:
 def adopt(unit: Unit, drafts: list[AcceptedOutput], task_id: str, worker_id: str) -> None:
     """Let the drafted versions hold from here on; attempts on a task contract that changed are cancelled."""
     for contract, digest in drafted(unit, drafts):
-        workflow = unit.workflow
-        record = accepted_contract(
-            contract,
-            version=workflow.contract_version + 1,
-            content_digest=digest,
-            submitter=workflow.submitter,
-            submitted_at=workflow.submitted_at,
-            proposed_by=worker_id,
-            approved_by=BY_RULE,
+        record = next_version(
+            unit.workflow, contract, content_digest=digest, proposed_by=worker_id, approved_by=BY_RULE
         )
-        unit.add(TransitionKind.CONTRACT_AMENDED, task_id=task_id, contract=record)
-    if drafts:
-        _cancel_changed(unit)
-
-
-def _cancel_changed(unit: Unit) -> None:
-    for task in unit.workflow.tasks.values():
-        attempt = task.current()
-        if attempt is not None and attempt.contract_sha256 != task_hash(unit.workflow.contract, task.task_id):
-            supersede(unit, task, Recovery.REASSIGN)
+        take_effect(unit, contract, record, task_id=task_id)

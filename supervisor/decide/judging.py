@@ -13,6 +13,7 @@ from ..recovery import DISAGREED, Failure
 from ..state import Task
 from .drafting import adopt, drafted
 from .ending import end_attempt
+from .spawning import judge_subtasks, spawn
 from .stopping import stop_attempts
 from .unit import Unit
 
@@ -132,16 +133,20 @@ def _failure(case: Case, failing: tuple[Evidence, ...]) -> Failure:
 
 
 def _accept(unit: Unit, case: Case, booking: Settlement, answers: tuple[Answer, ...]) -> None:
-    task = case.task
+    task, drafts = case.task, _drafts(case.outputs)
+    spawned = judge_subtasks(unit, case, drafted(unit, drafts))
     accepted = Accepted(
         outputs=case.outputs,
         evidence=case.body.evidence,
         answers=answers,
         subject=case.subject,
         first_pass=task.round == 1 and task.attempts_started == 1,
+        subtasks=spawned.taken,
+        refused_subtasks=spawned.refused,
     )
     unit.add(TransitionKind.RESULT_ACCEPTED, task=task, accepted=accepted, settlement=booking)
-    adopt(unit, _drafts(case.outputs), task.task_id, case.attempt.worker_id)
+    adopt(unit, drafts, task.task_id, case.attempt.worker_id)
+    spawn(unit, spawned, task.task_id, case.attempt.worker_id)
 
 
 def _drafts(outputs: tuple[AcceptedOutput, ...]) -> list[AcceptedOutput]:

@@ -14,7 +14,7 @@ from remit.events.transitions import NOTES, Transition, TransitionKind, Workflow
 
 from ..limits import held_back
 from ..state import AwaitingDecision, Escalated, Queued, State, Task, Unborn, Waiting, Workflow, phases
-from . import attempts, endings, stops
+from . import amending, attempts, endings, stops
 from .endings import SUPERSEDED
 from .parts import with_tasks
 
@@ -103,23 +103,12 @@ def _freed(before: Workflow, after: Workflow, transition: Transition) -> Workflo
         replace(task, phase=Queued(transition.decided_at))
         for task in after.tasks.values()
         if isinstance(task.phase, Queued)
-        and before.tasks[task.task_id].phase == task.phase
+        and (earlier := before.tasks.get(task.task_id)) is not None
+        and earlier.phase == task.phase
         and held_back(before, task.task_id)
         and not held_back(after, task.task_id)
     ]
     return with_tasks(after, *freed) if freed else after
-
-
-def _amended(workflow: Workflow, transition: Transition) -> Workflow:
-    accepted = transition.contract
-    if accepted is None:
-        return workflow
-    return replace(
-        workflow,
-        contract=normal.decode(accepted.document),
-        contract_version=accepted.contract_version,
-        deadline_at=accepted.deadline_at,
-    )
 
 
 def _policy_changed(workflow: Workflow, transition: Transition) -> Workflow:
@@ -127,7 +116,9 @@ def _policy_changed(workflow: Workflow, transition: Transition) -> Workflow:
 
 
 HANDLERS: dict[TransitionKind, Callable[[Workflow, Transition], Workflow]] = {
-    TransitionKind.CONTRACT_AMENDED: _amended,
+    TransitionKind.CONTRACT_AMENDED: amending.amended,
+    TransitionKind.AMENDMENT_PROPOSED: amending.proposed,
+    TransitionKind.AMENDMENT_REFUSED: amending.refused,
     TransitionKind.POLICY_CHANGED: _policy_changed,
     TransitionKind.DISPATCHED: attempts.dispatched,
     TransitionKind.OFFER_DECLINED: attempts.offer_ended,

@@ -74,7 +74,7 @@ def task_resolved(workflow: Workflow, transition: Transition) -> Workflow:
         deadline_at=None if transition.reason == "elapsed" else ends,
     )
     if transition.reason == "requirement_not_held":
-        return with_tasks(workflow, replace(_new_round(again), phase=Queued(now)), *_sent_back(workflow, task.task_id))
+        return with_tasks(workflow, replace(new_round(again), phase=Queued(now)), *_sent_back(workflow, task.task_id))
     granted = _granted(workflow, task) if transition.reason == "reworks_exhausted" else ()
     return with_tasks(workflow, again, *granted)
 
@@ -94,20 +94,20 @@ def _granted(workflow: Workflow, finder: Task) -> tuple[Task, ...]:
 def _sent_back(workflow: Workflow, task_id: str) -> list[Task]:
     """Whatever used the task's output waits anew."""
     later = (workflow.tasks[each] for each in graph.downstream(workflow.contract, task_id))
-    return [replace(_new_round(task), phase=Waiting()) for task in later if not isinstance(task.phase, HELD)]
+    return [replace(new_round(task), phase=Waiting()) for task in later if not isinstance(task.phase, HELD)]
 
 
 def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transition) -> Workflow:
     """Send the defect upstream: its author gets a new round, everything after it waits again."""
     target = workflow.tasks[ending.rework_task or ""]
     mended = replace(
-        _new_round(target),
+        new_round(target),
         phase=Queued(transition.decided_at),
         reworks=target.reworks + 1,
         rework=ending.failing,
     )
     later = [
-        replace(_new_round(task), phase=Waiting(), rework=ending.failing if task_id == finder else task.rework)
+        replace(new_round(task), phase=Waiting(), rework=ending.failing if task_id == finder else task.rework)
         for task_id in graph.downstream(workflow.contract, target.task_id)
         for task in (workflow.tasks[task_id],)
         if not isinstance(task.phase, HELD)
@@ -115,7 +115,8 @@ def _rework(workflow: Workflow, finder: str, ending: Ending, transition: Transit
     return with_tasks(workflow, mended, *later)
 
 
-def _new_round(task: Task) -> Task:
+def new_round(task: Task) -> Task:
+    """The task without anything that was accepted or counted in its round."""
     started = task.attempts_started > 0
     return replace(
         task,

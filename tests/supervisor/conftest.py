@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.contract.rules import requirements
 from tests.supervisor.lab import Lab
 from tests.supervisor.world import World
 
@@ -25,3 +26,9 @@ def world(tmp_path: Path) -> Iterator[World]:
     made = World(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture
+def older_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contracts as a build took them whose gate did not yet ask which revision a final check can see."""
+    monkeypatch.setattr(requirements, "last_maker", requirements.seen_by)

@@ -34,6 +34,7 @@ DRAWN: dict[str, set[str]] = {
     "quarantined": set(),
 }
 BY_REWORK = OPEN | {"completed"}  # what is downstream of a defect goes back to waiting
+STILL = {"waiting", "queued", "backing_off", "completed"}  # nobody works on it, nobody has it
 ANY_OPEN = {"escalated", "stopped", "quarantined"}
 
 
@@ -54,18 +55,29 @@ def step(before: State, transition: Transition, after: State) -> None:
 def _arrows(before: Workflow, transition: Transition, after: Workflow) -> None:
     """Law 2: status moves only along drawn arrows."""
     for task_id, task in after.tasks.items():
-        one, other = before.tasks[task_id].status.value, task.status.value
+        other = task.status.value
+        if task_id not in before.tasks:
+            assert transition.kind is TransitionKind.CONTRACT_AMENDED
+            assert other in {"waiting", "queued"}, f"{task_id} was born {other}"
+            continue
+        one = before.tasks[task_id].status.value
         drawn = DRAWN[one] | (ANY_OPEN if one in OPEN else set())
         if one == "completed" and transition.reason == "requirement_not_held":
             drawn = drawn | {"escalated"}  # the gate found that what was accepted does not hold
         if (transition.ending and transition.ending.recovery == "rework") or transition.reason == "superseded":
             drawn = drawn | ({"waiting"} if one in BY_REWORK - {"escalated"} else set())
+        if transition.kind is TransitionKind.CONTRACT_AMENDED and one in STILL:
+            drawn = drawn | {"waiting", "queued"}  # what it rests on is another now
         assert one == other or other in drawn, f"{transition.kind}: {task_id} went from {one} to {other}"
 
 
 def _terminal(before: Workflow, transition: Transition, after: Workflow) -> None:
     """Law 5: terminal stays terminal."""
     for task_id, task in before.tasks.items():
+        if task_id not in after.tasks:
+            assert transition.kind is TransitionKind.CONTRACT_AMENDED
+            assert not task.attempts, f"{task_id} is gone, with what was booked for it"
+            continue
         if isinstance(task.phase, Stopped | Quarantined):
             assert after.tasks[task_id].phase == task.phase
     if not before.open:
@@ -83,7 +95,8 @@ def _changes(before: Workflow, transition: Transition, after: Workflow) -> None:
     moved = {
         task_id: (task.status, task.round)
         for task_id, task in after.tasks.items()
-        if (task.status, task.round) != (before.tasks[task_id].status, before.tasks[task_id].round)
+        if task_id not in before.tasks
+        or (task.status, task.round) != (before.tasks[task_id].status, before.tasks[task_id].round)
     }
     assert told == moved
 
@@ -91,7 +104,10 @@ def _changes(before: Workflow, transition: Transition, after: Workflow) -> None:
 def bends(transition: Transition) -> bool:
     """Whether limits may be passed from here on: by an overrun, a late report, or because they were lowered."""
     booked = transition.settlement
-    lowered = transition.kind in {TransitionKind.LATE_USAGE, TransitionKind.CONTRACT_AMENDED}
+    by = transition.contract.approved_by if transition.contract else None
+    lowered = transition.kind is TransitionKind.LATE_USAGE or (
+        transition.kind is TransitionKind.CONTRACT_AMENDED and by != "rule:spawn_plan"
+    )
     return bool(booked and booked.overrun) or lowered
 
 

@@ -165,6 +165,7 @@ def test_nobody_reviews_their_own_work() -> None:
     assert {each.worker_id: each.excluded_by for each in dispatched.candidates}["c1"] == "author"
 
 
+@pytest.mark.usefixtures("older_gate")
 def test_the_gate_holds_every_final_check_to_the_final_revision() -> None:
     """VALID-8: tests at r1, then a fix at r2: nothing is accepted, and each check is named with both revisions."""
     lab = Lab()

@@ -18,7 +18,7 @@ def checks_of(lab: Lab) -> dict[str, Standing]:
 
 
 @pytest.fixture
-def fixed() -> Lab:
+def fixed(older_gate: None) -> Lab:  # noqa: ARG001
     """Tests, lint and review were made on r1; then a fix at r2 was accepted."""
     lab = Lab()
     for worker_id, pool in {"c1": "coders", "t1": "testers", "t2": "testers", "r1": "reviewers"}.items():

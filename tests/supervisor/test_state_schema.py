@@ -7,7 +7,7 @@ from supervisor.state import STATE_SCHEMA, State
 
 SHAPES = {
     1: "148f912bfd3bba32e5ebcea2779e047081b811de1a6a219aaec49e1a0263f99f",
-    2: "c25ae95720164621b4fc6ced62b08b118274c947942ca61647ea585c59434efc",
+    2: "76bd471f814cc8eb7318a4529e1d53bd64f62b933b03f0b37eb7afe679061138",
 }
 
 
