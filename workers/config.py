@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from remit.documents import read
-from remit.errors import FaultyDocumentError, SettingsError
+from remit.errors import FaultyDocumentError, InvalidInputError, SettingsError
 from remit.faults_pydantic import faults_of
+from remit.grants import read_public
 from remit.ids import ID_PATTERN
 from remit.leaks import no_secret
 
@@ -17,6 +18,27 @@ Word = Annotated[str, AfterValidator(no_secret)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Permission = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write(:[A-Za-z0-9._/*-]+)?)$")]
+Argv = Annotated[list[str], Field(min_length=1)]
+
+
+def _public_key(text: str) -> str:
+    try:
+        read_public(text)
+    except InvalidInputError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+PublicKey = Annotated[str, AfterValidator(_public_key)]
+
+
+def _absolute(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError("must be absolute")
+    return path
+
+
+Place = Annotated[Path, AfterValidator(_absolute)]
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
@@ -28,7 +50,7 @@ class WorkerConfig(BaseModel):
     worker_id: Id
     pool: Id
     argv: Annotated[list[str], Field(min_length=1)]  # the command that works on an attempt; no shell
-    home: Path  # spool, repositories and workspaces lie below it
+    home: Annotated[Path, AfterValidator(Path.resolve)]  # spool, repositories and workspaces lie below it
     slots: Annotated[int, Field(ge=1, le=256)] = 1  # attempts at once
     capabilities: list[Id] = []  # empty = all of the pool
     tools: list[Word] = []  # empty = all of the pool
@@ -38,11 +60,18 @@ class WorkerConfig(BaseModel):
     price_entry: Word = "default"  # entry of the policy's prices
     env_allow: list[Variable] = []  # variables that pass to the command and to checks; their values are redacted
     secrets_from: Path | None = None  # file of NAME=VALUE lines that pass to the command alone; redacted
+    secrets_to: Literal["both", "handler", "tools"] = "both"  # who gets them: with `tools` the handler holds none
+    sandbox: Literal["auto", "require", "off"] = "auto"  # bubblewrap where it works, else a warning, or a refusal
+    read_only: list[Place] = []  # further files and folders that commands in the sandbox may read
+    network: bool | list[Word] = []  # any entry opens the network to the handler; hosts are named, not filtered
+    tool_commands: dict[Word, Argv] = {}  # tool to the command that runs it, outside the sandbox
+    supervisor_keys: list[PublicKey] = []  # whose grants it takes; empty = whoever may write to its topic
     calls_no_model: bool = False  # then usage that isn't reported is none, instead of the whole reservation
     renewal_seconds: Seconds = 5.0  # at most this long between renewals
     lease_seconds: Seconds = 30.0  # the shortest lease it takes
     liveness_seconds: Seconds = 3.0
     drain_seconds: Annotated[float, Field(ge=0, le=86_400)] = 10.0  # what attempts get to end when it is told to stop
+    correction_seconds: Seconds = 120.0  # how long a result may be sent back, and what its correction gets
     keep_workspaces: bool = False  # leave each attempt's folder, for looking at
 
     @model_validator(mode="after")

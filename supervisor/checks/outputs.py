@@ -37,7 +37,7 @@ def read_outputs(task: TaskContract, inputs: tuple[InputVersion, ...], output: s
         fields = parse(output, is_json=True, error=EnvelopeInvalidError)
     except EnvelopeInvalidError as error:
         return Outputs((), tuple(f"output: {fault}" for fault in error.faults))
-    faults = [*_undeclared(task, fields), *_missing(task, fields), *_schema(task, fields)]
+    faults = [*_undeclared(task, fields), *_missing(task, fields), *_schema(task, fields), *_unwritable(task, fields)]
     read = [_read(name, kind, fields[name], inputs) for name, kind in task.outputs.items() if name in fields]
     faults += [each for each in read if isinstance(each, str)]
     return Outputs(tuple(each for each in read if isinstance(each, AcceptedOutput)), tuple(faults))
@@ -50,6 +50,14 @@ def _undeclared(task: TaskContract, fields: dict[str, Any]) -> list[str]:
 
 def _missing(task: TaskContract, fields: dict[str, Any]) -> list[str]:
     return [f"output.{name} is required" for name in task.outputs if name not in fields]
+
+
+def _unwritable(task: TaskContract, fields: dict[str, Any]) -> list[str]:
+    """Revisions of a task that may write to no repository; the gate lets no such contract in, but others may."""
+    if task.permissions.grants.get("repository", "none").startswith("read-write"):
+        return []
+    made = (name for name, kind in task.outputs.items() if kind is OutputKind.REVISION and name in fields)
+    return [f"output.{name} is a revision, but permissions.repository grants no write" for name in made]
 
 
 def _schema(task: TaskContract, fields: dict[str, Any]) -> list[str]:

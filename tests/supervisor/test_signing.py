@@ -1,15 +1,20 @@
 """The grant of an offer: whom it is for, how long it lives, who signed it; what the supervisor may not hold."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit import grants
+from remit.contract.normal import Limits, OutputKind, Permissions, TaskContract
+from remit.events.base import InputVersion
 from remit.events.service import Dispatch, Grant
 from remit.settings import Settings
+from supervisor.checks.outputs import read_outputs
 from supervisor.service import Supervisor
 from tests.supervisor.world import World, two_tasks
 
@@ -87,3 +92,24 @@ def test_the_supervisor_has_no_place_for_credentials_of_tools_or_targets() -> No
         "display_zone",
     }
     assert [each.name for each in run.params] == ["name"]
+
+
+@pytest.mark.parametrize("granted", ["none", "read-only", "execute"])
+def test_a_revision_without_the_grant_to_write_is_refused(granted: str) -> None:
+    """The gate lets no such contract in; should there be one, its result is refused all the same."""
+    task = TaskContract(
+        task_id="a",
+        task_type="implement",
+        capability="implement",
+        pool="coders",
+        objective="Do it",
+        outputs={"revision": OutputKind.REVISION},
+        permissions=Permissions(grants={"repository": granted}),
+        limits=Limits(),
+    )
+    base = InputVersion(name="repository", kind="git", reference=f"repo://accounts@commit:{'a' * 40}")
+    output = json.dumps({"revision": "b" * 40})
+    fault = "output.revision is a revision, but permissions.repository grants no write"
+    assert read_outputs(task, (base,), output).faults == (fault,)
+    writes = msgspec.structs.replace(task, permissions=Permissions(grants={"repository": "read-write:x"}))
+    assert read_outputs(writes, (base,), output).faults == ()
