@@ -119,9 +119,17 @@ class Directory:
         elif self._incarnations.get(event.worker_id) == event.incarnation:
             del self._workers[event.worker_id], self._incarnations[event.worker_id]
 
+    def governing(self) -> Policy | None:
+        """The newest policy: it says which workers there may be, whatever policy a workflow pins."""
+        return self.policies.get(self.newest or "")
+
     def incarnations(self) -> Mapping[str, UUID]:
         """The newest process of each registered worker: a view of it as it stands."""
         return MappingProxyType(self._incarnations)
+
+    def registered(self) -> Mapping[str, events.Worker]:
+        """Every worker as it registered, alive or not, allowed by the policy or not: a view of it as it stands."""
+        return MappingProxyType(self._workers)
 
     def worker_key(self, worker_id: str) -> str | None:
         """The public key that a worker registered, Base64; None for one that registered none."""
@@ -130,7 +138,7 @@ class Directory:
 
     def registry(self) -> Registry:
         """The workers as the newest policy lets them be, and the free slots of those alive now."""
-        policy = self.policies.get(self.newest or "")
+        policy = self.governing()
         if policy is None:
             return Registry({}, {}, self._offset)
         if self._narrowed is None:

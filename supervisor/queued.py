@@ -139,10 +139,11 @@ def _same_rules(one: Workflow, other: Workflow) -> bool:
 
 def _ready(workflow: Workflow, number: int, task: Task) -> Ready:
     since = task.phase.since if isinstance(task.phase, Queued) else workflow.submitted_at
-    return Ready(since, workflow.workflow_id, number, task.task_id, _wants(workflow, task))
+    return Ready(since, workflow.workflow_id, number, task.task_id, wants_of(workflow, task))
 
 
-def _wants(workflow: Workflow, task: Task) -> Wants:
+def wants_of(workflow: Workflow, task: Task) -> Wants:
+    """What the task wants of a worker, queued or not."""
     contract = workflow.contract.tasks[task.task_id]
     return Wants(
         policy_sha256=workflow.policy_sha256,

@@ -131,16 +131,20 @@ class _Round:
         return (worker.worker_id in wants.avoided, judged.price, self._of(worker), worker.worker_id)
 
     def _busy(self, worker: Worker) -> str | None:
-        """Why the worker can take nothing now: it is silent, or full by its own word or by what it was given."""
-        said = self._registry.alive.get(worker.worker_id)
-        if said is None:
-            return "not_alive"
-        since = self._load.unknown_at(worker.worker_id, said.at) + self._given[worker.worker_id]
-        free = min(said.free_slots - since, worker.slots - self._of(worker))
-        return "no_free_slot" if free < 1 else None
+        return busy(self._registry, self._load, worker, self._given[worker.worker_id])
 
     def _of(self, worker: Worker) -> int:
         return self._load.of(worker.worker_id) + self._given[worker.worker_id]
+
+
+def busy(registry: Registry, load: Load, worker: Worker, given: int = 0) -> str | None:
+    """Why the worker can take nothing now: it is silent, or full by its own word or by what it was given."""
+    said = registry.alive.get(worker.worker_id)
+    if said is None:
+        return "not_alive"
+    since = load.unknown_at(worker.worker_id, said.at) + given
+    free = min(said.free_slots - since, worker.slots - load.of(worker.worker_id) - given)
+    return "no_free_slot" if free < 1 else None
 
 
 def _most(policy: Policy, pool: str) -> int:
@@ -153,7 +157,7 @@ def _candidate(worker: Worker, best: Worker, reason: str | None) -> Candidate:
 
 
 def _judge(wants: Wants, policy: Policy, worker: Worker) -> Judged:
-    return Judged(worker, exclusion(wants, policy, worker), _price(policy, worker))
+    return Judged(worker, exclusion(wants, policy, worker), price_of(policy, worker))
 
 
 def exclusion(wants: Wants, policy: Policy, worker: Worker) -> str | None:
@@ -188,7 +192,8 @@ def _writes_schema(wants: Wants, worker: Worker) -> bool:
     return wanted is None or not worker.output_schemas or wanted in worker.output_schemas
 
 
-def _price(policy: Policy, worker: Worker) -> Decimal:
+def price_of(policy: Policy, worker: Worker) -> Decimal:
+    """What workers are compared by: the sum of all unit prices of the worker's entry, in pounds."""
     entries = policy.prices.entries
     price = entries.get(worker.price_entry) or entries["default"]
     return price.per_1k_tokens_in + price.per_1k_tokens_out + price.per_tool_call + price.per_worker_second
