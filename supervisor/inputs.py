@@ -39,6 +39,7 @@ class TimerName(StrEnum):
     INCARNATION = "incarnation"  # the worker process was replaced
     BACKOFF = "backoff"  # the next attempt may start
     QUEUE_WAIT = "queue_wait"  # no worker came
+    NO_ELIGIBLE_WORKER = "no_eligible_worker"  # the newest policy lets none be
     INSPECTION = "inspection"  # no answer came
     CORRECTION = "correction"  # no mended envelope came
     HELD = "held"  # what a lost lease held is free again

@@ -151,6 +151,7 @@ class Supervisor:
         for recorded in batch:
             intake.take(recorded, step)
         intake.shards.recall(arrived, self._clock())
+        intake.shards.govern(self._directory.governing(), self._clock())
         self._fire(intake, step)
         self._assign(intake, step)
         if step.messages:

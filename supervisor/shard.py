@@ -24,7 +24,7 @@ from .limits import open_attempts
 from .load import Load
 from .queued import QueuedTasks
 from .stalls import Stall, stalls
-from .state import AwaitingReview, Running, State, Workflow, initial, phases
+from .state import AwaitingReview, Queued, Running, State, Workflow, initial, phases
 from .states import Key, States
 from .timers import due, waits
 
@@ -51,6 +51,7 @@ class Shards:
         self.void: set[int] = set()  # shards whose marker must not be used any more
         self.cursors: dict[Key, Cursor] = {}  # at a takeover: through what a checkpoint newer than the marker has
         self.stalled: dict[Key, Stall] = {}
+        self.newest: Policy | None = None  # which governs workers
         self.clock: dict[tuple[str, int], datetime] = {}
         self.load = Load()
         self.queued = QueuedTasks()
@@ -220,6 +221,15 @@ class Shards:
             if isinstance(state, Workflow) and any(each.worker_id in workers for each in open_attempts(state)):
                 self._agenda.note(key, at)
 
+    def govern(self, newest: Policy | None, at: datetime) -> None:
+        """Let another policy say which workers there may be: whatever is queued is looked at again."""
+        if newest is self.newest:
+            return
+        self.newest = newest
+        for key, state in self.states.awake():
+            if isinstance(state, Workflow) and Queued in phases(state):
+                self._agenda.note(key, at)
+
     def next_due(self) -> datetime | None:
         """When the first wait on the agenda is over; renewals may have moved it since."""
         return self._agenda.next_due()
@@ -240,7 +250,8 @@ class Shards:
         state = self.states.get(key)
         if not isinstance(state, Workflow) or key in self.frozen or state.policy_sha256 not in policies:
             return []
-        return list(waits(state, self.leases, incarnations, policies[state.policy_sha256].timeouts))
+        timeouts = policies[state.policy_sha256].timeouts
+        return list(waits(state, self.leases, incarnations, timeouts, self.newest))
 
     def reviews(self) -> list[tuple[Key, str, AwaitingReview]]:
         """Every result that waits for its inspector."""

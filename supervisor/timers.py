@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from remit.policy.model import Timeouts
+from remit.policy.model import Policy, Timeouts
 
 from . import limits
 from .inputs import Timer, TimerName
@@ -16,9 +16,16 @@ WAITS = frozenset({Queued, Offered, Running, AwaitingReview, Correcting, Backing
 
 
 def waits(
-    workflow: Workflow, leases: LeaseBook, incarnations: Mapping[str, UUID], timeouts: Timeouts
+    workflow: Workflow,
+    leases: LeaseBook,
+    incarnations: Mapping[str, UUID],
+    timeouts: Timeouts,
+    newest: Policy | None = None,
 ) -> Iterator[Timer]:
-    """Every wait of the workflow, due or not. `incarnations`: the newest process of each registered worker."""
+    """Every wait of the workflow, due or not; `timeouts` are those of its own policy.
+
+    `incarnations`: the newest process of each registered worker. `newest`: the policy that now governs workers.
+    """
     if workflow.open and workflow.deadline_at is not None and workflow.clock_stopped_at is None:
         yield Timer(TimerName.WORKFLOW_DEADLINE, workflow.deadline_at)
     for task in workflow.tasks.values():
@@ -26,6 +33,15 @@ def waits(
             yield from _held(task)
         if type(task.phase) in WAITS and workflow.open:
             yield from _of_phase(workflow, task, leases, incarnations, timeouts)
+        if isinstance(task.phase, Queued) and workflow.open and not served(workflow, task.task_id, newest):
+            yield Timer(TimerName.NO_ELIGIBLE_WORKER, task.phase.since, task.task_id)
+
+
+def served(workflow: Workflow, task_id: str, newest: Policy | None) -> bool:
+    """Whether the policy knows any worker that could have the task: a pool of that name, with that capability."""
+    task = workflow.contract.tasks[task_id]
+    pool = newest.pools.get(task.pool) if newest is not None else None
+    return newest is None or (pool is not None and task.capability in pool.capabilities)
 
 
 def due(timers: Iterator[Timer], now: datetime) -> list[Timer]:

@@ -58,6 +58,11 @@ def _queue_wait(unit: Unit, task: Task, _: Timer) -> None:
         _escalate(unit, task, StopReason.NO_WORKER_AVAILABLE.value, StopReason.NO_WORKER_AVAILABLE)
 
 
+def _no_eligible_worker(unit: Unit, task: Task, _: Timer) -> None:
+    if isinstance(task.phase, Queued):
+        _escalate(unit, task, StopReason.NO_ELIGIBLE_WORKER.value, StopReason.NO_ELIGIBLE_WORKER)
+
+
 def _inspection(unit: Unit, task: Task, item: Timer) -> None:
     if isinstance(task.phase, AwaitingReview) and task.phase.attempt_id == item.attempt_id:
         ask_again(unit, task, task.phase)
@@ -91,6 +96,7 @@ HANDLERS: dict[TimerName, Callable[[Unit, Task, Timer], None]] = {
     TimerName.INCARNATION: _incarnation,
     TimerName.BACKOFF: _backoff,
     TimerName.QUEUE_WAIT: _queue_wait,
+    TimerName.NO_ELIGIBLE_WORKER: _no_eligible_worker,
     TimerName.INSPECTION: _inspection,
     TimerName.CORRECTION: _lost,
 }

