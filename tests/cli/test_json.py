@@ -30,6 +30,7 @@ CASES: dict[str, Callable[[Path], tuple[str, ...]]] = {
     "artefact put": lambda home: ("artefact", "put", str(home / "workflow.json")),
     "cancel": lambda _: ("cancel", "w1", "--task", "b", "--reason", "x"),
     "check": lambda home: ("check", str(home / "workflow.json"), "--policy", str(home / "policy.yaml")),
+    "evidence": lambda _: ("evidence", "w1"),
     "history": lambda _: ("history", "w1"),
     "list": lambda _: ("list",),
     "metrics": lambda _: ("metrics",),
