@@ -10,7 +10,7 @@ from typing import Any
 
 Values = Mapping[str, Any]
 
-PROJECTION_VERSION = 1
+PROJECTION_VERSION = 2
 """Raised whenever a table's columns or the meaning of one change."""
 
 

@@ -83,19 +83,26 @@ WITH money AS (
     FROM bookings GROUP BY tenant_id, workflow_id
 ), tried AS (
     SELECT tenant_id, workflow_id,
-        count(*) AS attempts,
-        count(*) FILTER (WHERE attempt > 1) AS retries,
+        count(*) FILTER (WHERE NOT verifies) AS attempts,
+        count(*) FILTER (WHERE NOT verifies AND attempt > 1) AS retries,
         count(*) FILTER (WHERE recovery = 'rework') AS reworks,
-        count(DISTINCT (task_id, round)) - count(DISTINCT task_id) AS extra_rounds,
-        count(DISTINCT task_id) AS tried_tasks
-    FROM attempts WHERE claimed_at IS NOT NULL GROUP BY tenant_id, workflow_id
+        count(DISTINCT (task_id, round)) FILTER (WHERE NOT verifies)
+            - count(DISTINCT task_id) FILTER (WHERE NOT verifies) AS extra_rounds,
+        count(DISTINCT task_id) FILTER (WHERE NOT verifies) AS tried_tasks,
+        count(*) FILTER (WHERE verifies AND (outcome = 'disagreed' OR outcome = 'accepted')) AS verifications,
+        count(*) FILTER (WHERE verifies AND outcome = 'disagreed') AS verification_disagreements
+    FROM (
+        SELECT attempts.*, coalesce(tasks.task_type = 'verify', false) AS verifies
+        FROM attempts LEFT JOIN tasks USING (tenant_id, workflow_id, task_id)
+    )
+    WHERE claimed_at IS NOT NULL GROUP BY tenant_id, workflow_id
 ), passed AS (
     SELECT tenant_id, workflow_id, count(*) AS accepted_tasks, count(*) FILTER (WHERE first_pass) AS first_pass_tasks
     FROM tasks JOIN (
         SELECT tenant_id, workflow_id, task_id, arg_max(first_pass, fencing_token) AS first_pass
         FROM attempts WHERE outcome = 'accepted' GROUP BY tenant_id, workflow_id, task_id
     ) USING (tenant_id, workflow_id, task_id)
-    WHERE status = 'completed' GROUP BY tenant_id, workflow_id
+    WHERE status = 'completed' AND task_type IS DISTINCT FROM 'verify' GROUP BY tenant_id, workflow_id
 ), escalations AS (
     SELECT tenant_id, workflow_id, count(*) AS escalations
     FROM task_changes WHERE status = 'escalated' GROUP BY tenant_id, workflow_id
@@ -112,13 +119,15 @@ SELECT
     coalesce(money.people_gbp, 0) AS people_gbp,    -- pounds of people's minutes in it
     coalesce(money.minutes, 0) AS human_minutes,    -- people's minutes
     coalesce(money.estimated, false) AS estimated,  -- part of the cost is a reservation, since nothing was reported
-    coalesce(attempts, 0) AS attempts,              -- claimed attempts
+    coalesce(attempts, 0) AS attempts,              -- claimed attempts; here and below verifications are left out
     coalesce(retries, 0) AS retries,                -- of these not the first of their task and round
     coalesce(reworks, 0) AS reworks,                -- attempts whose evidence sent work back
     coalesce(extra_rounds, 0) AS extra_rounds,      -- rounds of its tasks beyond each task's first
     coalesce(tried_tasks, 0) AS tried_tasks,        -- tasks with at least one attempt
     coalesce(accepted_tasks, 0) AS accepted_tasks,  -- tasks that are completed
     coalesce(first_pass_tasks, 0) AS first_pass_tasks, -- of these with no earlier attempt or round
+    coalesce(verifications, 0) AS verifications,    -- times that a verifier ran a task's commands again and came to an answer
+    coalesce(verification_disagreements, 0) AS verification_disagreements, -- of these not what the task's own evidence shows
     coalesce(escalations, 0) AS escalations,        -- times a task went to a person
     CASE WHEN accepted THEN seconds_between(workflows.submitted_at, workflows.accepted_at) END AS completion_seconds, -- append of the contract to development acceptance; null without it
     coalesce(waiting_for_people_seconds, 0) AS waiting_for_people_seconds -- of these, or until the end, waiting for people
@@ -156,6 +165,9 @@ SELECT
     CAST(coalesce(sum(extra_rounds), 0) AS BIGINT) AS extra_rounds, -- rounds beyond each task's first
     count(*) FILTER (WHERE reworks > 0) AS reworked, -- workflows with rework
     exact_ratio(count(*) FILTER (WHERE reworks > 0), count(*)) AS rework_rate, -- reworked / settled, 0 to 1, six digits; null when none settled
+    CAST(coalesce(sum(verifications), 0) AS BIGINT) AS verifications, -- times that a verifier ran a task's commands again and came to an answer
+    CAST(coalesce(sum(verification_disagreements), 0) AS BIGINT) AS verification_disagreements, -- of these not what the task's own evidence shows
+    exact_ratio(sum(verification_disagreements), sum(verifications)) AS verification_disagreement_rate, -- verification_disagreements / verifications, 0 to 1, six digits; null when nothing was verified
     count(*) FILTER (WHERE escalations > 0) AS escalated, -- workflows in which a task went to a person
     exact_ratio(count(*) FILTER (WHERE escalations > 0), count(*)) AS escalation_rate, -- escalated / settled, 0 to 1, six digits; null when none settled
     coalesce(sum(human_minutes), 0) AS human_minutes, -- people's minutes
@@ -244,6 +256,17 @@ SELECT
     extra_rounds,                                   -- rounds beyond each task's first
     human_minutes,                                  -- people's minutes
     people_gbp                                      -- pounds of these minutes, where the policy has a rate; part of cost_gbp
+FROM metrics;
+
+-- Verifiers that did not see what a task's own evidence shows / verifiers that came to an answer, in settled workflows.
+CREATE VIEW verification AS
+SELECT
+    tenant_id,                                      -- tenant; null = all
+    workflow_type,                                  -- workflow type; null = all
+    day_utc,                                        -- UTC day of the workflow's settlement; null = all
+    verification_disagreement_rate,                 -- verification_disagreements / verifications, 0 to 1, six digits; null when nothing was verified
+    verification_disagreements,                     -- verifiers that did not see what the task's own evidence shows
+    verifications                                   -- times that a verifier ran a task's commands again and came to an answer
 FROM metrics;
 
 -- Settled workflows in which a task went to a person / settled workflows.

@@ -24,6 +24,7 @@ METRICS = (
     "retry_rate",
     "rework_rate",
     "escalation_rate",
+    "verification_disagreement_rate",
     "human_minutes",
 )
 BY_TYPE = (

@@ -93,7 +93,7 @@ def test_nothing_at_all(tmp_path: Path) -> None:
     history.accept_contract("a")
     row = overall(database(tmp_path, history))
     rates = [name for name in row if name.endswith(("_rate", "_seconds")) or "_per_" in name]
-    assert len(rates) == 10
+    assert len(rates) == 11
     assert {row[name] for name in rates} == {None}
 
 
