@@ -26,7 +26,7 @@ def verified_tasks(workflow: Workflow, policy: Policy) -> tuple[str, ...]:
     return tuple(
         task.task_id
         for task in workflow.tasks.values()
-        if wants_verification(policy, task.task_type, task.risk_class)
+        if wants_verification(policy, task.task_type, task.risk_class, has_code=_is_about_code(workflow, task))
         and any(check.kind.value in RUNNER_KINDS for _, check in workflow.checks_of(task.task_id))
         and _is_drawn(workflow, task.task_id, policy.verification.percent)
     )
@@ -117,6 +117,11 @@ def _subject(workflow: Workflow, task: TaskContract) -> dict[str, Input]:
         return {made: Input(reference=f"task://{task.task_id}/{made}", kind="task")}
     code = {name: each for name, each in task.inputs.items() if _is_revision(workflow, each)}
     return code or task.inputs
+
+
+def _is_about_code(workflow: Workflow, task: TaskContract) -> bool:
+    makes = OutputKind.REVISION in task.outputs.values()
+    return makes or any(_is_revision(workflow, each) for each in task.inputs.values())
 
 
 def _is_revision(workflow: Workflow, each: Input) -> bool:

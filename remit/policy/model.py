@@ -141,7 +141,7 @@ class Verification(Model):
 
     mode: Literal["never", "sample", "always"] = "never"
     percent: Annotated[int, Field(ge=1, le=100)] | None = None
-    types: Annotated[list[str], Field(min_length=1)] | None = None  # task types; None = all
+    types: Annotated[list[str], Field(min_length=1)] | None = None  # task types; None = all tasks about code
     risk_classes: Annotated[list[Literal["low", "medium", "high"]], Field(min_length=1)] | None = None  # None = all
 
 

@@ -15,13 +15,16 @@ SUFFIX = ".verify"
 """Ends the ids of verifying tasks and of their checks, and no id that anybody chooses."""
 
 
-def wants_verification(policy: Policy, task_type: str, risk_class: str) -> bool:
-    """Whether tasks of that type and risk class are to be verified, all or some; a verification never is."""
+def wants_verification(policy: Policy, task_type: str, risk_class: str, *, has_code: bool) -> bool:
+    """Whether tasks of that type and risk class are to be verified, all or some; a verification never is.
+
+    Without `types` only tasks about code are: what others leave in their workspace no checkout brings back.
+    """
     plan = policy.verification
     return (
         plan.mode != "never"
         and task_type != TASK_TYPE
-        and (plan.types is None or task_type in plan.types)
+        and (has_code if plan.types is None else task_type in plan.types)
         and (plan.risk_classes is None or risk_class in plan.risk_classes)
     )
 

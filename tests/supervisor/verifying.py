@@ -13,7 +13,7 @@ VERIFYING = (
         "  review: {pool: review, outputs: {report: value}}\n",
         "  review: {pool: review, outputs: {report: value}}\n  verify: {pool: verifiers, limits: {max_tokens: 1}}\n",
     )
-    + "verification: {mode: always}\n"
+    + "verification: {mode: always, types: [shell]}\n"
 )
 
 

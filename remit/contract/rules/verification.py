@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from remit.contract.filled import Filled, Task
-from remit.contract.requirements import WantedCheck, checks_of, wanted
+from remit.contract.requirements import WantedCheck, checks_of, on_revision_line, wanted
 from remit.faults import Fault
 from remit.policy.checks import RUNNER_KINDS
 from remit.policy.model import Pool
@@ -55,7 +55,8 @@ def _commanded(filled: Filled) -> Iterator[WantedCheck]:
             task = filled.tasks.get(check.task or "")
             if task is None or check.model.kind not in RUNNER_KINDS:
                 continue
-            if wants_verification(filled.policy, task.own.task_type, task.risk_class):
+            has_code = bool(filled.repositories(task.id)) or on_revision_line(filled, task.id)
+            if wants_verification(filled.policy, task.own.task_type, task.risk_class, has_code=has_code):
                 yield check
 
 
