@@ -4,15 +4,17 @@ from remit.events.inputs import Decision, DecisionKind
 from remit.events.transitions import Note, Resolution, Stop, StopReason, TransitionKind
 from remit.redaction import redact
 
-from ..inbox import TASK, Item, item_of
+from ..inbox import AMENDMENT, Item, item_of
 from ..state import Completed, Workflow
+from .amending import decide_amendment
 from .stopping import stop_task, stop_workflow
 from .unit import Unit
 
 RETRY, STOP = "retry", "stop"
 UNVERIFIED = "unverified:"
 DEVELOPMENT = "development"
-ON_ITEMS = frozenset({DecisionKind.RESOLVE})
+ON_AMENDMENTS = frozenset({DecisionKind.APPROVE, DecisionKind.REFUSE})
+ON_ITEMS = ON_AMENDMENTS | {DecisionKind.RESOLVE}
 
 
 def on_decision(unit: Unit, event: Decision) -> None:
@@ -50,6 +52,8 @@ def _on_item(unit: Unit, event: Decision) -> None:
         _note(unit, event, TransitionKind.ALREADY_DECIDED, "no open item waits for this decision")
     elif objection := _objection(unit, event, item):
         _note(unit, event, TransitionKind.STALE, objection)
+    elif item.kind == AMENDMENT:
+        decide_amendment(unit, event, next(p for p in unit.workflow.proposed if p.item_id == item.item_id))
     elif event.resolution == RETRY:
         _retry(unit, event, item)
     else:
@@ -68,7 +72,8 @@ def _objection(unit: Unit, event: Decision, item: Item) -> str | None:
         return "content_sha256: not that of the item as it stands"
     if event.person.startswith(UNVERIFIED) and unit.facts.policy.environment != DEVELOPMENT:
         return "person: an unverified identity decides only in a development environment"
-    if item.kind != TASK or event.resolution not in {RETRY, STOP}:
+    resolved = event.kind is DecisionKind.RESOLVE and event.resolution in {RETRY, STOP}
+    if not (event.kind in ON_AMENDMENTS if item.kind == AMENDMENT else resolved):
         return "resolution: not one that this item can have"
     return None
 
