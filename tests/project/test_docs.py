@@ -45,7 +45,7 @@ from remit.result.envelope import Envelope as WorkerEnvelope
 from remit.result.envelope import EvidenceSubject, FileOutput, StoredOutput, WorkerEvidence, WorkerUsage
 from remit.sdk.registration import load as load_handler
 from remit.sdk.registration import registration_of
-from supervisor.recovery import LOST, REASSIGNED, Counts, Failure, verdict
+from supervisor.recovery import DISAGREED, LOST, REASSIGNED, Counts, Failure, verdict
 from tests.workers import rig
 from workers.config import WorkerConfig
 from workers.dispatch_file import dispatch_document
@@ -253,7 +253,7 @@ def test_every_status_stands_in_the_table_with_its_class() -> None:
     for reason in set(BlockedReason) - {BlockedReason.UNKNOWN}:
         assert (f"blocked:{reason.value}", classify(ResultStatus.BLOCKED, reason)) in told
     outcomes = {outcome for outcome, _ in told}
-    assert {*LOST, *REASSIGNED, "deadline", "refused", "malformed"} - outcomes == set()
+    assert {*LOST, *REASSIGNED, DISAGREED, "deadline", "refused", "malformed"} - outcomes == set()
 
 
 def test_the_pages_name_only_each_other_and_pages_that_exist() -> None:
