@@ -1,24 +1,27 @@
-"""The clients of a run: a thread that submits workflows as fast as they end, resends some and cancels some.
+"""The clients of a run: a thread that submits workflows as fast as they end, resends, cancels and amends some.
 
 What the log did not acknowledge is sent again, the same event, until it is: a client that wants an answer does that.
 """
 
+import json
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from remit import ids
 from remit.artefacts import ArtefactStore
 from remit.client.policies import InForce
 from remit.client.submission import prepare
 from remit.errors import LogError
 from remit.events.base import Event
 from remit.events.envelope import message, new_event
-from remit.events.inputs import Decision, DecisionKind
+from remit.events.inputs import Contract, ContractKind, Decision, DecisionKind
 from remit.log.protocols import Log, Writer
 from remit.topics import Topic
 
 from .watcher import Watcher
-from .workload import whim, workflow
+from .workload import tighter, whim, workflow
 
 APPEND_S = 6.0
 Key = tuple[str, str]
@@ -39,6 +42,7 @@ class Clients:
         self.submitted: list[Key] = []
         self.cancelled: set[Key] = set()
         self.resent = 0
+        self.amended = 0
 
     def start(self) -> None:
         """Begin."""
@@ -72,6 +76,9 @@ class Clients:
         if does == "cancel":
             self._send(_cancel(key), Topic.DECISIONS)
             self.cancelled.add(key)
+        if does == "amend":
+            self._send(_amendment(event, tighter(document)), Topic.CONTRACTS)
+            self.amended += 1
 
     def _send(self, event: Event, topic: Topic) -> None:
         sent = message(event, topic)
@@ -89,6 +96,22 @@ class Clients:
         if writer is not None:
             writer.close()
         self._stop.wait(0.5)
+
+
+def _amendment(event: Contract, changes: dict[str, Any]) -> Contract:
+    return new_event(
+        Contract,
+        tenant_id=event.tenant_id,
+        workflow_id=event.workflow_id,
+        producer="client",
+        clock_now=datetime.now(UTC),
+        kind=ContractKind.AMENDED,
+        document=json.dumps(changes),
+        content_digest=ids.digest(changes),
+        submitter=event.submitter,
+        base_version=1,
+        reason="less will do",
+    )
 
 
 def _cancel(key: Key) -> Decision:

@@ -1,6 +1,6 @@
 """All that a run left on the log, read at once as a committed reader sees it; what the invariants are checked on."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,14 +9,24 @@ from typing import NamedTuple
 from remit.codec import decode
 from remit.events.base import Event
 from remit.events.service import Dispatch
-from remit.events.transitions import Transition
+from remit.events.transitions import Transition, TransitionKind
 from remit.log.catch_up import replay
 from remit.log.protocols import Log, Partition, Recorded
+from remit.policy.verification import SUFFIX
 from remit.topics import INPUTS, Topic, dispatches
 
-from .worker import POOL
+from .worker import POOL, VERIFIERS
 
 TIMEOUT_S = 60.0
+TELLING = frozenset(
+    {
+        TransitionKind.CORRECTION_REQUESTED,
+        TransitionKind.CONTRACT_AMENDED,
+        TransitionKind.LEASE_EXPIRED,
+        TransitionKind.STALE,
+        TransitionKind.TASK_RESOLVED,
+    }
+)
 Key = tuple[str, str]
 Place = tuple[str, int, int]
 
@@ -50,6 +60,19 @@ class History:
                 found[each.tenant_id, each.workflow_id].append(each)
         return found
 
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each guard had something to do."""
+        found: Counter[str] = Counter()
+        for _, each in self.transitions:
+            if each.kind in TELLING:
+                found[each.kind.value] += 1
+            if each.accepted is not None:
+                found["subtasks taken up"] += len(each.accepted.subtasks)
+                found["subtasks refused"] += len(each.accepted.refused_subtasks)
+                found["verifications"] += (each.task_id or "").endswith(SUFFIX)
+        return found
+
     @cached_property
     def streams(self) -> dict[tuple[int, str], list[Transition]]:
         """The transitions of each key, those of the shards' own among them."""
@@ -69,7 +92,7 @@ class History:
 
 def read(log: Log) -> History:
     """Read all topics that the invariants speak of to the end that they have now; LogError."""
-    topics = [*INPUTS, Topic.TRANSITIONS, dispatches(POOL)]
+    topics = [*INPUTS, Topic.TRANSITIONS, dispatches(POOL), dispatches(VERIFIERS)]
     every = [Partition(topic, number) for topic in topics for number in range(log.partitions)]
     history = History()
     for recorded in _records(log, every):

@@ -21,9 +21,11 @@ from .history import History, Key, read
 from .invariants import CHECKS
 from .invariants.inputs import undecided
 from .invariants.outcomes import reasons
+from .people import People
 from .plants import PLANTS
 from .schedule import Fault, schedule
 from .watcher import Watcher
+from .worker import POOL, VERIFIERS
 from .workload import policy
 
 TICK_S = 0.1
@@ -104,6 +106,7 @@ class Run:
         if rules is None:
             raise LogError("the policy that was applied is not there")
         self._watcher = Watcher(self._log)
+        self._people = People(self._log, self._watcher, wanted.seed)
         self._clients = Clients(
             self._log, rules, self._watcher, seed=wanted.seed, rate=wanted.rate, open_at_once=wanted.open_at_once
         )
@@ -120,14 +123,19 @@ class Run:
         for each in supervisors:
             each.seed = wanted.seed
             each.orders = PLANTS[wanted.plant].orders if wanted.plant else each.orders
-        workers = [actor(f"worker-{n}", "chaos.worker", "--id", f"worker-{n}") for n in range(1, wanted.workers + 1)]
-        return [*supervisors, *workers, actor("projector", "remit.cli", "projector", "run")]
+        workers = [
+            actor(f"worker-{n}", "chaos.worker", "--pool", POOL, "--id", f"worker-{n}")
+            for n in range(1, wanted.workers + 1)
+        ]
+        verifier = actor("verifier", "chaos.worker", "--pool", VERIFIERS, "--id", "verifier", "--no-model")
+        return [*supervisors, *workers, verifier, actor("projector", "remit.cli", "projector", "run")]
 
     def go(self) -> Outcome:
         """All of it."""
         began = time.monotonic()
         self._watcher.start()
         self._clients.start()
+        self._people.start()
         self._faults(began)
         self.outcome.figures["seconds of faults"] = time.monotonic() - began
         history = self._rest()
@@ -140,6 +148,7 @@ class Run:
 
     def close(self) -> None:
         """Stop all that was started."""
+        self._people.stop()
         self._watcher.stop()
         for each in self._actors.values():
             each.close()
@@ -188,8 +197,9 @@ class Run:
         while self._watcher.open(self._clients.submitted) and time.monotonic() < deadline:
             self._watch(time.monotonic())
             time.sleep(TICK_S)
+        self._people.stop()
         history = read(self._log)
-        while undecided(history) and time.monotonic() < deadline:
+        while (undecided(history) or self._watcher.open(self._clients.submitted)) and time.monotonic() < deadline:
             self._watch(time.monotonic())
             time.sleep(1.0)  # between two reads of everything
             history = read(self._log)
@@ -214,6 +224,9 @@ class Run:
             "workflows submitted": len(self._clients.submitted),
             "resent": self._clients.resent,
             "cancelled": len(self._clients.cancelled),
+            "amended": self._clients.amended,
+            "resolved by people": self._people.decided,
+            **history.counts,
             "inputs": len(history.inputs),
             "transitions": len(history.transitions),
             "takeovers of a shard": sum(self._watcher.takeovers.values()),

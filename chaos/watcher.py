@@ -47,6 +47,11 @@ class Watcher:
         with self._lock:
             return [key for key in keys if self._statuses.get(key, WorkflowStatus.UNKNOWN) in OPEN]
 
+    def waiting(self) -> list[Key]:
+        """Those of which a person has something."""
+        with self._lock:
+            return [key for key, status in self._statuses.items() if status is WorkflowStatus.ESCALATED]
+
     def _run(self) -> None:
         while not self._stop.is_set():
             with contextlib.suppress(LogError):

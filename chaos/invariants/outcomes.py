@@ -4,13 +4,19 @@ from collections import Counter
 from collections.abc import Iterator
 
 from chaos.history import History, Key
+from chaos.workload import SHAPES
 from remit import ids
+from remit.events.base import Evidence, EvidenceType
 from remit.events.service import DispatchKind
 from remit.events.transitions import StopReason, Transition, TransitionKind, WorkflowStatus
 from remit.subjects import subject_of
 
 NEVER = frozenset({StopReason.UNTRUSTED_STATE, StopReason.DECIDER_FAULT, StopReason.UNKNOWN})
 """Stop reasons that no fault of processes, broker or store explains."""
+NAMED = frozenset(task for shape in SHAPES for task in shape)
+"""Tasks of the workflow files; others were proposed or verify."""
+HANDED_OVER = frozenset({EvidenceType.DOCUMENT, EvidenceType.REVIEW})
+"""Kinds whose evidence is a declared output itself; that of a command is what it printed."""
 SUBMITTED = frozenset({TransitionKind.CONTRACT_ACCEPTED, TransitionKind.CONTRACT_REJECTED})
 
 
@@ -91,15 +97,20 @@ def _unbound(event: Transition, offer: Transition | None) -> Iterator[str]:
         return
     subject = subject_of(offer.dispatch.inputs)
     speaking = [each for each in event.accepted.evidence if each.checks]
-    if f"report-{event.task_id}" not in {check for each in speaking for check in each.checks}:
+    if not speaking or (event.task_id in NAMED and f"report-{event.task_id}" not in _checks(speaking)):
         yield f"{event.task_id} was accepted without evidence for its check"
     for each in speaking:
         bound = (each.attempt_id, each.task_id, each.worker_id, each.subject)
         if bound != (event.attempt_id, event.task_id, offer.worker_id, subject):
             yield f"{event.task_id}: evidence of another attempt, task, worker or subject"
     stored = {output.artefact.sha256 for output in event.accepted.outputs if output.artefact}
-    if not {each.output.sha256 for each in speaking if each.output} <= stored:
+    handed_over = (each.output for each in speaking if each.output and each.kind in HANDED_OVER)
+    if not {each.sha256 for each in handed_over} <= stored:
         yield f"{event.task_id}: evidence of an output that was not accepted"
+
+
+def _checks(evidence: list[Evidence]) -> set[str]:
+    return {check for each in evidence for check in each.checks}
 
 
 def offers(history: History, _submitted: list[Key]) -> list[str]:
