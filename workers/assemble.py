@@ -13,7 +13,7 @@ from remit.result import Envelope, classify
 from remit.result.envelope import size_fault
 from remit.result.subtasks import write_subtasks
 
-from .channel import Asked
+from .gateway import Asked
 from .job import Bench, Job
 from .observe import Observed
 from .outputs import Collector, Leftovers, Outputs, document_of

@@ -1,10 +1,13 @@
 """One attempt from its claim to its result: bring the inputs, run the command, observe the checks, assemble the result.
 
-Whatever goes wrong becomes a result that says so; no exception leaves it. Only the service imports it.
+Whatever goes wrong becomes a result that says so; no exception leaves it. A result that was sent back is mended on the
+same ground. Only this role imports it.
 """
 
+import dataclasses
 import logging
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,8 +21,10 @@ from remit.result.envelope import MAX_FAULTS, MAX_OUTPUT_BYTES, WorkerUsage
 from . import inputs
 from .assemble import Assembly, assemble
 from .channel import Channel
-from .dispatch_file import dispatch_document, write
+from .checkpoints import Checkpoints
+from .dispatch_file import correction_document, dispatch_document, write
 from .environment import versions
+from .gateway import Asked
 from .handler import Answer, handle, read_answer
 from .job import Bench, Job
 from .meter import Meter
@@ -50,19 +55,28 @@ Outcome = ResultBody | Malformation
 class Attempt:
     """One attempt at work; `work` runs it in the calling thread."""
 
-    def __init__(self, job: Job, bench: Bench, meter: Meter, stop: Stop) -> None:
+    def __init__(self, job: Job, bench: Bench, meter: Meter, stop: Stop, checkpoints: Checkpoints) -> None:
         """Nothing is done yet."""
-        self._job, self._bench, self._meter, self._stop = job, bench, meter, stop
+        self._job, self._bench, self._meter, self._stop, self._checkpoints = job, bench, meter, stop, checkpoints
         self._started_at = bench.clock()
-        self._began = time.monotonic()
+        self._printed = b""
+        self._asked: list[Asked] = []
         self._log: ArtefactRef | None = None
         self._told: WorkerUsage | None = None
         self._began_command = False
 
     def work(self) -> Outcome:
         """Do all of it."""
+        self._outcome = self._guarded(self._work)
+        return self._outcome
+
+    def correct(self, faults: Sequence[str]) -> Outcome:
+        """Run the command once more on the same ground, told what was wrong with its result."""
+        return self._guarded(lambda: self._work_again(faults))
+
+    def _guarded(self, work: Callable[[], Outcome]) -> Outcome:
         try:
-            return self._work()
+            return work()
         except EnvelopeInvalidError as error:
             return self._malformed(Answer(text=_read(self._job), faults=error.faults))
         except (WorkspaceError, ArtefactError) as error:
@@ -77,12 +91,34 @@ class Attempt:
 
     def _work(self) -> Outcome:
         self._prepare()
-        channel = Channel(self._job, self._bench, self._stop)
+        return self._run()
+
+    def _work_again(self, faults: Sequence[str]) -> Outcome:
+        refused = self._refused()
+        self._meter.begin_again(self._told)
+        self._told = None
+        until = min(self._job.until, time.monotonic() + self._bench.config.correction_seconds)
+        self._job = dataclasses.replace(self._job, until=until)
+        self._job.ground.make_ready_again()
+        write(self._job.ground.correction, correction_document(faults, refused))
+        return self._run()
+
+    def _refused(self) -> str:
+        """What the command had sent, without secrets: its envelope, else what the runner made of its files."""
+        written = self._bench.redactor.text(_read(self._job).decode(errors="replace"))
+        last = self._outcome
+        return written or (last.text if isinstance(last, Malformation) else last.output or "")
+
+    def _run(self) -> Outcome:
+        channel = Channel(self._job, self._bench, self._stop, self._asked, save=self._checkpoints.look)
         started = self._bench.clock()
         self._began_command = True
-        ended = handle(self._job, self._bench, self._meter, self._stop, channel)
+        with self._checkpoints.watched():
+            ended = handle(self._job, self._bench, self._meter, self._stop, channel)
         times = (started, self._bench.clock())
-        self._log = self._keep(ended.output)
+        self._printed += ended.output
+        ended = dataclasses.replace(ended, output=self._printed)
+        self._log = self._keep(self._printed)
         answer = read_answer(self._job)
         if answer.envelope is not None:
             self._told = answer.envelope.usage
@@ -99,7 +135,9 @@ class Attempt:
         now = self._bench.clock()
         lease_until = now + timedelta(seconds=self._job.offer.lease_seconds)
         deadline = now + timedelta(seconds=max(self._job.until - time.monotonic(), 0))
-        write(self._job.ground.dispatch, dispatch_document(self._job, paths, evidence, lease_until, deadline))
+        resumed = inputs.resumed(self._job, self._bench)
+        document = dispatch_document(self._job, paths, evidence, lease_until, deadline, resumed=resumed)
+        write(self._job.ground.dispatch, document)
 
     def _judged(self, envelope: Envelope, ended: Ended, channel: Channel, times: tuple[datetime, datetime]) -> Outcome:
         """The result of a command that came to its own end."""
@@ -132,6 +170,8 @@ class Attempt:
         makes = "revision" in {kind.value for kind in job.handout.task.outputs.values()}
         if not makes or base is None or base.location is None:
             return None
+        if not job.offer.grant.permissions.get("repository", "none").startswith("read-write"):
+            raise WorkspaceError("nothing was pushed: the grant is not one to write to the repository")
         start = base.reference.rpartition(":")[2]
         ref = attempt_ref(job.dispatch.workflow_id, str(job.dispatch.attempt_id))
         origin = Origin(start, inputs.other_commits(job), inputs.trailers(job), ref)
@@ -145,7 +185,7 @@ class Attempt:
     def _usage(self) -> Usage | None:
         # Before the command began nobody can have used anything: that is known, not left unreported.
         none = self._bench.config.calls_no_model or not self._began_command
-        return self._meter.usage(time.monotonic() - self._began, self._told, calls_no_model=none)
+        return self._meter.usage(self._told, calls_no_model=none)
 
     def _malformed(self, answer: Answer) -> Malformation:
         text = self._bench.redactor.text(answer.text.decode(errors="replace"))
@@ -188,8 +228,11 @@ def _agreed(envelope: Envelope | None, ended: Ended) -> Envelope:
 
 
 def _read(job: Job) -> bytes:
+    path = job.ground.result
     try:
-        with job.ground.result.open("rb") as file:
+        if path.is_symlink():
+            return b""
+        with path.open("rb") as file:
             return file.read(MAX_OUTPUT_BYTES)
     except OSError:
         return b""

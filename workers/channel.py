@@ -1,36 +1,27 @@
-"""The line between the runner and a handler that uses the SDK: commands to observe, and progress. JSON, never pickles.
+"""The line between the runner and a handler that uses the SDK: commands to observe, tools, checkpoints, progress.
 
-The runner runs what the handler asks for, in the handler's own workspace and environment, and records what it saw; such
-evidence speaks to no check. Only this role imports it.
+JSON, never pickles. The runner runs what the handler asks for, in the handler's own workspace and environment, and
+records what it saw; such evidence speaks to no check. Only this role imports it.
 """
 
 import json
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+from remit.errors import RefusedError
+
+from .gateway import Asked, Gateway
 from .job import Bench, Job
 from .meter import Meter
 from .process import MARKER, Ended, Stop, run
+from .views import confined, of_handler
 
 VARIABLE = "REMIT_CHANNEL"
 _MAX_BYTES = 1 << 20
-_MAX_RUNS = 200
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A command that the handler had observed."""
-
-    argv: list[str]
-    ended: Ended
-    started_at: datetime
-    ended_at: datetime
 
 
 @dataclass
@@ -41,14 +32,17 @@ class Channel:
     bench: Bench
     stop: Stop
     asked: list[Asked] = field(default_factory=list)
+    save: Callable[[], str | None] = lambda: None  # keeps the checkpoint there is now; what is wrong with it, if any
     variables: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
-    def served(self, environment: Mapping[str, str], meter: Meter) -> Iterator[tuple[int, ...]]:
+    def served(self, environment: Mapping[str, str], meter: Meter, gateway: Gateway) -> Iterator[tuple[int, ...]]:
         """Answer until the handler has ended; yields the descriptors that it inherits."""
         ours, theirs = Pipe()
         self.variables[VARIABLE] = str(theirs.fileno())
-        thread = threading.Thread(target=self._serve, args=(ours, environment, meter), name="channel", daemon=True)
+        thread = threading.Thread(
+            target=self._serve, args=(ours, environment, meter, gateway), name="channel", daemon=True
+        )
         thread.start()
         try:
             yield (theirs.fileno(),)
@@ -57,27 +51,33 @@ class Channel:
             thread.join()
             ours.close()
 
-    def _serve(self, line: Connection, environment: Mapping[str, str], meter: Meter) -> None:
+    def _serve(self, line: Connection, environment: Mapping[str, str], meter: Meter, gateway: Gateway) -> None:
         while True:
             try:
-                answer = self._answer(json.loads(line.recv_bytes(_MAX_BYTES)), environment, meter)
+                answer = self._answer(json.loads(line.recv_bytes(_MAX_BYTES)), environment, meter, gateway)
                 line.send_bytes(json.dumps(answer).encode())
             except (EOFError, OSError):
                 return
             except (ValueError, TypeError, KeyError, RecursionError):
                 return  # not our SDK: it gets no answer
 
-    def _answer(self, request: Mapping[str, Any], environment: Mapping[str, str], meter: Meter) -> dict[str, Any]:
+    def _answer(
+        self, request: Mapping[str, Any], environment: Mapping[str, str], meter: Meter, gateway: Gateway
+    ) -> dict[str, Any]:
         if request["op"] == "progress":
             meter.advance(note=_words(request.get("note") or "") or None)
             return {}
+        if request["op"] == "checkpoint":
+            meter.advance()
+            return {"error": fault} if (fault := self.save()) else {}
         argv = [_words(word) for word in request["argv"]]
-        if len(self.asked) >= _MAX_RUNS or time.monotonic() >= self.job.until:
-            return {"error": f"at most {_MAX_RUNS} commands, before the deadline"}
-        meter.command()
-        started = self.bench.clock()
-        ended = self._run(argv, environment, meter)
-        self.asked.append(Asked(argv, ended, started, self.bench.clock()))
+        try:
+            if request["op"] == "tool":
+                ended = gateway.call(argv[0], argv[1:])
+            else:
+                ended = gateway.observed(argv, lambda: self._run(argv, environment, meter))
+        except RefusedError as error:
+            return {"error": str(error)}
         return {"exit_status": ended.exit_status, "output": ended.output[-_MAX_BYTES // 2 :].decode(errors="replace")}
 
     def _run(self, argv: list[str], environment: Mapping[str, str], meter: Meter) -> Ended:
@@ -85,7 +85,7 @@ class Channel:
         seen = {name: value for name, value in environment.items() if name not in {MARKER, VARIABLE}}
         try:
             return run(
-                argv,
+                confined(argv, of_handler(self.job, self.bench), self.bench),
                 folder=self.job.ground.workspace,
                 environment=seen,
                 until=self.job.until,

@@ -4,7 +4,7 @@ A storage format for worker authors: a key is only ever added.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,22 @@ from remit.events.base import Evidence
 from .job import Job
 
 SCHEMA_VERSION = "dispatch-v1"
+CORRECTED = 2  # the submission that follows a correction; there is no third
 
 
 def dispatch_document(
-    job: Job, paths: Mapping[str, Path], evidence: Mapping[str, Path], lease_until: datetime, deadline: datetime | None
+    job: Job,
+    paths: Mapping[str, Path],
+    evidence: Mapping[str, Path],
+    lease_until: datetime,
+    deadline: datetime | None,
+    *,
+    resumed: Path | None = None,
 ) -> dict[str, Any]:
-    """The document; `paths` says where inputs lie, `evidence` where artefacts of the failing evidence do."""
+    """The document; `paths` says where inputs lie, `evidence` where artefacts of the failing evidence do.
+
+    `resumed` is the checkpoint of a lost attempt, if there is one that can be read.
+    """
     dispatch, offer, handout = job.dispatch, job.offer, job.handout
     task = handout.task
     document = {
@@ -55,11 +65,16 @@ def dispatch_document(
         "grant": offer.grant,
         "remaining": offer.remaining,
         "rework": {"evidence": [_evidence(each, evidence) for each in offer.rework]},
-        "resume_from": offer.resume_from,
+        "resume_from": {"reference": offer.resume_from, "path": str(resumed)} if resumed else None,
         "contract": handout.workflow,
     }
     plain: dict[str, Any] = msgspec.to_builtins(document)
     return plain
+
+
+def correction_document(faults: Sequence[str], refused: str) -> dict[str, Any]:
+    """`$REMIT_CORRECTION`: what is wrong with the first submission, and its text without secrets."""
+    return {"submission": CORRECTED, "faults": list(faults), "envelope": refused}
 
 
 def write(path: Path, document: Mapping[str, Any]) -> None:

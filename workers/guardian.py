@@ -18,6 +18,7 @@ _SUBREAPER = 36  # prctl's PR_SET_CHILD_SUBREAPER
 _GRACE_S = 2.0
 _KILL_S = 10.0
 _STEP_S = 0.02
+_WRAPPER = "bwrap"
 _GONE, _WISHED = "gone", "wished"
 _THREADS = 17  # which field behind the name in /proc/PID/stat counts them
 _RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
@@ -42,12 +43,14 @@ class Guardian:
             ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0)
         self._child = 0
         self._code: int | None = None
+        self._is_wrapped = False
 
     def _told(self, *_: object) -> None:
         self._is_told = True
 
     def guard(self, argv: list[str], handed_on: list[int]) -> None:
         """Start the command, wait for its end or for a wish, and leave nothing of it."""
+        self._is_wrapped = os.path.basename(argv[0]) == _WRAPPER  # noqa: PTH119 - pathlib is too slow to import here
         try:
             self._child = os.posix_spawnp(argv[0], argv, os.environ, setsid=True, setsigdef=_RESET)
         except OSError as error:
@@ -84,7 +87,8 @@ class Guardian:
         return _WISHED if os.read(self._control, 64) else _GONE
 
     def _end_politely(self) -> None:
-        if family := self._family():
+        # A sandbox that is asked to end kills what it holds: only that is asked, and the sandbox ends after it.
+        if family := [each for each in self._family() if not (self._is_wrapped and each == self._child)]:
             _send(family, signal.SIGTERM)
             self._watch(time.monotonic() + _GRACE_S)
 

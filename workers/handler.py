@@ -3,18 +3,22 @@
 Only this role imports it.
 """
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 
 from remit.errors import EnvelopeInvalidError
 from remit.result import Envelope, read_envelope
 from remit.result.envelope import ADVICE, MAX_ENVELOPE_BYTES
 
+from . import tool_socket
 from .channel import Channel
 from .config import WorkerConfig
 from .environment import scrubbed
+from .gateway import Gateway
 from .job import Bench, Job
 from .meter import Meter
 from .process import MARKER, Ended, Stop, run, run_marker
+from .views import confined, of_handler
 
 WORKER_MARKER = "REMIT_ATTEMPT_OF"
 
@@ -42,25 +46,35 @@ def handler_environment(job: Job, bench: Bench) -> dict[str, str]:
         "REMIT_RESULT": str(ground.result),
         "REMIT_USAGE": str(ground.usage),
         "REMIT_OUT": str(ground.out),
+        "REMIT_CHECKPOINT": str(ground.checkpoint),
         WORKER_MARKER: worker_marker(bench.config),
         MARKER: run_marker(job.dispatch.attempt_id),
     }
-    return scrubbed(ground.home, ground.scratch, bench.config.env_allow, {**bench.secrets, **given})
+    if ground.correction.exists():
+        given["REMIT_CORRECTION"] = str(ground.correction)
+    secrets = bench.secrets if bench.config.secrets_to != "tools" else {}
+    seen = scrubbed(ground.home, ground.scratch, bench.config.env_allow, {**secrets, **given})
+    return seen | {"PATH": os.pathsep.join((str(ground.bin), seen["PATH"]))}
 
 
 def handle(job: Job, bench: Bench, meter: Meter, stop: Stop, channel: Channel) -> Ended:
     """Run the command to its end; raises OSError when it can't be started."""
     environment = handler_environment(job, bench)
-    with channel.served(environment, meter) as descriptors:
-        return run(
-            bench.config.argv,
+    gateway = Gateway(job, bench, meter, channel.asked)
+    with (
+        channel.served(environment, meter, gateway) as descriptors,
+        tool_socket.served(gateway) as line,
+    ):
+        ended = run(
+            confined(bench.config.argv, of_handler(job, bench), bench),
             folder=job.ground.workspace,
-            environment=environment | channel.variables,
+            environment=environment | channel.variables | line,
             until=job.until,
             stop=stop,
             printed=meter.advance,
             keep_open=descriptors,
         )
+    return replace(ended, output=ended.output + gateway.told())
 
 
 def read_answer(job: Job) -> Answer:

@@ -3,15 +3,18 @@
 Only this role imports it.
 """
 
+import logging
 from pathlib import Path
 from urllib.parse import quote
 
-from remit.errors import WorkspaceError
+from remit.errors import ArtefactError, WorkspaceError
 from remit.events.base import ArtefactRef, InputVersion
 from remit.subjects import git_subject
 
 from .git import git
 from .job import Bench, Job
+
+log = logging.getLogger("remit.worker")
 
 
 def bring(job: Job, bench: Bench) -> dict[str, Path]:
@@ -86,6 +89,19 @@ def _evidence_file(ref: ArtefactRef, job: Job, bench: Bench) -> Path:
     place = job.ground.inputs / f"evidence-{ref.sha256[:16]}"
     place.write_bytes(bench.store.get(ref))
     return place
+
+
+def resumed(job: Job, bench: Bench) -> Path | None:
+    """The checkpoint of a lost attempt as a file, its bytes verified; None where there is none that can be read."""
+    reference = job.offer.resume_from
+    if reference is None:
+        return None
+    try:
+        job.ground.resumed.write_bytes(bench.store.get(reference))
+    except ArtefactError as error:  # it is a help, nothing that the work needs
+        log.warning("attempt %s begins anew, its checkpoint can't be read: %s", job.dispatch.attempt_id, error)
+        return None
+    return job.ground.resumed
 
 
 def _file_name(name: str) -> str:

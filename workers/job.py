@@ -3,6 +3,7 @@
 Only this role imports it.
 """
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from remit.subjects import git_input
 
 from .config import WorkerConfig
 from .repository import Repository
+from .sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,16 @@ class Ground:
         return self.root / "observed"
 
     @property
+    def tools(self) -> Path:
+        """Where tools work; no handler sees what lies there."""
+        return self.root / "tools"
+
+    @property
+    def bin(self) -> Path:
+        """The way to the tools: `remit-tool`, and the socket that it speaks to."""
+        return self.root / "bin"
+
+    @property
     def dispatch(self) -> Path:
         """`$REMIT_DISPATCH`."""
         return self.root / "dispatch.json"
@@ -70,10 +82,34 @@ class Ground:
         """`$REMIT_USAGE`."""
         return self.out / "usage.json"
 
+    @property
+    def checkpoint(self) -> Path:
+        """`$REMIT_CHECKPOINT`."""
+        return self.out / ".checkpoint"
+
+    @property
+    def resumed(self) -> Path:
+        """What a lost attempt saved last."""
+        return self.root / "resume_from"
+
+    @property
+    def correction(self) -> Path:
+        """`$REMIT_CORRECTION`; there while a result is to be mended."""
+        return self.root / "correction.json"
+
     def make(self) -> None:
         """Make the folders; the workspace comes with its content."""
-        for folder in (self.out, self.inputs, self.home, self.scratch, self.observed):
+        for folder in (self.out, self.inputs, self.home, self.scratch, self.observed, self.tools, self.bin):
             folder.mkdir(parents=True)
+
+    def make_ready_again(self) -> None:
+        """Take away what the first submission said; what the command worked on stays."""
+        for path in (self.result, self.usage, self.observed, self.correction):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        self.observed.mkdir()
 
 
 @dataclass(frozen=True)
@@ -85,6 +121,7 @@ class Bench:
     redactor: Redactor
     secrets: Mapping[str, str]
     clock: Callable[[], datetime]  # aware UTC
+    sandbox: Sandbox | None = None  # of all commands; None: they run with the worker's own rights
 
     def repository(self, location: str) -> Repository:
         """This worker's own copy of the repository at a location."""

@@ -17,6 +17,7 @@ from remit.log.protocols import Message, Writer
 log = logging.getLogger("remit.worker")
 _SHARE = 3  # renewals within a lease, at least
 _TRIES = 4  # of a failed publish, within the time between two renewals
+_HURRY_S = 1.0  # between two renewals, however often one is wished for
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Held:
     since: float  # before its claim was sent
     until: float = 0.0
     due: float = 0.0
+    sent: float = 0.0
 
 
 class Keeper:
@@ -52,9 +54,28 @@ class Keeper:
         """Renew this lease from now on; its claim has just been acknowledged."""
         with self._changed:
             lease.until = lease.since + lease.lease_seconds
+            lease.sent = lease.since
             lease.due = self._clock() + _interval(lease)
             self._held[lease.attempt_id] = lease
-            self._changed.notify()
+            self._changed.notify_all()
+
+    def hurry(self, attempt_id: UUID) -> None:
+        """Renew this one soon: it has news."""
+        with self._changed:
+            if (lease := self._held.get(attempt_id)) is not None:
+                lease.due = min(lease.due, max(self._clock(), lease.sent + _HURRY_S))
+                self._changed.notify_all()
+
+    def renew_now(self, attempt_id: UUID, patience: float) -> None:
+        """Renew this one at once, and wait until that is published, at most so many seconds."""
+        with self._changed:
+            if (lease := self._held.get(attempt_id)) is None:
+                return
+            lease.due = asked = self._clock()
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: lease.sent >= asked or self._held.get(attempt_id) is not lease or self._closed, patience
+            )
 
     def release(self, attempt_id: UUID) -> None:
         """Renew it no more."""
@@ -65,7 +86,7 @@ class Keeper:
         """Stop the thread; idempotent."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
+            self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
         self._writer.close()
@@ -91,6 +112,8 @@ class Keeper:
             for lease in over:
                 del self._held[lease.attempt_id]
             due = [lease for lease in self._held.values() if lease.due <= now]
+            for lease in due:  # before it is made: what comes meanwhile is news for the next one
+                lease.due = now + _interval(lease)
         for lease in over:
             log.warning("lease of attempt %s ran out unrenewed; its work is stopped", lease.attempt_id)
             lease.lost()
@@ -109,9 +132,11 @@ class Keeper:
             log.exception("a renewal could not be made")
             self._again(due)
             return
-        for lease in due:
-            lease.until = now + lease.lease_seconds  # counted from before it was sent: never too long
-            lease.due = now + _interval(lease)
+        with self._changed:
+            for lease in due:
+                lease.until = now + lease.lease_seconds  # counted from before it was sent: never too long
+                lease.sent = now
+            self._changed.notify_all()
 
     def _again(self, due: list[Held]) -> None:
         now = self._clock()

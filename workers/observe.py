@@ -16,6 +16,7 @@ from .meter import Meter
 from .plan import Run, fill, plan
 from .process import MARKER, Ended, Stop, run, run_marker
 from .reports import Report, read_report
+from .views import confined, of_check
 from .witness import Witness
 
 
@@ -79,7 +80,7 @@ class Observer:
         environment = check_environment(self.job, self.bench, folder)
         try:
             return run(
-                argv,
+                confined(argv, of_check(self.job, self.bench, folder, tree), self.bench),
                 folder=tree,
                 environment=environment,
                 until=self.job.until,

@@ -131,7 +131,7 @@ class Collector:
         return _report(name, left) if kind is OutputKind.REPORT else None
 
     def _left_file(self, name: str) -> Path | None:
-        own = {self.ground.result.name, self.ground.usage.name}
+        own = {self.ground.result.name, self.ground.usage.name, self.ground.checkpoint.name}
         files = [path for path in sorted(self.ground.out.iterdir()) if path.is_file() and path.name not in own]
         return next((path for path in files if name in {path.name, path.stem}), None)
 

@@ -43,6 +43,11 @@ class Repository:
         self._bare = folder / f"{sha256(self.location.encode())[:24]}.git"
         self._lock = FileLock(f"{self._bare}.lock")
 
+    @property
+    def folder(self) -> Path:
+        """Where the copy lies: its clones borrow their objects from there."""
+        return self._bare
+
     def fetch(self, revision: str) -> None:
         """Have this commit; raises WorkspaceError when the repository doesn't."""
         self._bare.parent.mkdir(parents=True, exist_ok=True)

@@ -3,14 +3,13 @@
 import logging
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from uuid import UUID
 
 from remit.errors import LogError, RemitError
 from remit.log.outgoing import refuse_oversize
 from remit.log.protocols import Message, Writer
 
-from .spool import Spool
+from .spool import Spool, Waiting
 
 log = logging.getLogger("remit.worker")
 _AGAIN_S = 1.0
@@ -19,8 +18,8 @@ _AGAIN_S = 1.0
 class Sender:
     """Takes results into the spool and empties it in order."""
 
-    def __init__(self, spool: Spool, writer: Writer, sent: Callable[[UUID], None]) -> None:
-        """`sent` is told each attempt whose result the log has; `writer` is this sender's own."""
+    def __init__(self, spool: Spool, writer: Writer, sent: Callable[[UUID, int], None]) -> None:
+        """`sent` is told attempt and submission of each result that the log has; `writer` is this sender's own."""
         self._spool, self._writer, self._sent = spool, writer, sent
         self._wake = threading.Event()
         self._closed = threading.Event()
@@ -31,17 +30,17 @@ class Sender:
         self._wake.set()
         self._thread.start()
 
-    def submit(self, attempt_id: UUID, message: Message) -> None:
+    def submit(self, attempt_id: UUID, message: Message, submission: int = 1) -> None:
         """Keep a result durably, then send it; returns once it is kept.
 
         What can't be kept (a full disk) is sent at once: raises LogError when that fails too.
         """
         try:
-            self._spool.put(attempt_id, message)
+            self._spool.put(attempt_id, message, submission)
         except OSError as error:
             log.warning("the result of attempt %s can't be kept (%s); sent at once", attempt_id, type(error).__name__)
             self._writer.append([message])
-            self._sent(attempt_id)
+            self._sent(attempt_id, submission)
         else:
             self._wake.set()
 
@@ -74,35 +73,35 @@ class Sender:
 
     def _flush(self) -> bool:
         failed = False
-        for path, attempt_id, message in self._spool.waiting():
-            failed = not self._send(path, attempt_id, message) or failed
+        for each in self._spool.waiting():
+            failed = not self._send(each) or failed
             if failed and self._closed.is_set():
                 break
         return not failed
 
-    def _send(self, path: Path, attempt_id: UUID, message: Message) -> bool:
+    def _send(self, each: Waiting) -> bool:
         """Whether this one need not be tried again."""
-        if self._refused(path, attempt_id, message):
+        if self._refused(each):
             return True
         try:
-            self._writer.append([message])
-            self._spool.done(path)
+            self._writer.append([each.message])
+            self._spool.done(each.path)
         except RemitError as error:
-            log.warning("the result of attempt %s is not sent yet: %s", attempt_id, error)
+            log.warning("the result of attempt %s is not sent yet: %s", each.attempt_id, error)
             return False
         except OSError as error:  # sent, and sent again: a result counts once
-            log.warning("the sent result of attempt %s can't be removed: %s", attempt_id, type(error).__name__)
+            log.warning("the sent result of attempt %s can't be removed: %s", each.attempt_id, type(error).__name__)
             return False
-        self._sent(attempt_id)
+        self._sent(each.attempt_id, each.submission)
         return True
 
-    def _refused(self, path: Path, attempt_id: UUID, message: Message) -> bool:
+    def _refused(self, each: Waiting) -> bool:
         """Whether no log will ever take it; it is then set aside, and the attempt's slot is free."""
         try:
-            refuse_oversize([message])
+            refuse_oversize([each.message])
         except LogError as error:
-            log.warning("the result of attempt %s is set aside: %s", attempt_id, error)
-            self._spool.refuse(path)
-            self._sent(attempt_id)
+            log.warning("the result of attempt %s is set aside: %s", each.attempt_id, error)
+            self._spool.refuse(each.path)
+            self._sent(each.attempt_id, each.submission)
             return True
         return False

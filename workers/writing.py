@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from remit.events.base import Cause, Usage
+from remit.events.base import Cause
 from remit.events.envelope import message, new_event
 from remit.events.inputs import Lease, LeaseKind, Malformed, Result, ResultBody, ResultKind
 from remit.events.service import Dispatch, Liveness, LivenessKind, Worker, WorkerKind
@@ -23,6 +23,7 @@ class Author:
     config: WorkerConfig
     incarnation: UUID
     clock: Callable[[], datetime]  # aware UTC
+    public_key: str  # Base64: what its grants are bound to
 
     @property
     def worker_id(self) -> str:
@@ -43,6 +44,7 @@ class Author:
             risk_class=config.risk_class,
             price_entry=config.price_entry,
             slots=config.slots,
+            public_key=self.public_key,
         )
         return message(event, Topic.WORKERS)
 
@@ -54,21 +56,21 @@ class Author:
         """Claim, decline or renewal of what the dispatch offered."""
         return message(self._answer(Lease, dispatch, kind=kind, **fields), Topic.LEASES)
 
-    def submitted(self, dispatch: Dispatch, body: ResultBody) -> Message:
-        """The result of an attempt."""
-        return self._result(dispatch, ResultKind.SUBMITTED, result=body)
+    def submitted(self, dispatch: Dispatch, body: ResultBody, submission: int = 1) -> Message:
+        """The result of an attempt; submission 2 follows a correction."""
+        return self._result(dispatch, ResultKind.SUBMITTED, submission, result=body)
 
-    def malformed(self, dispatch: Dispatch, text: str, faults: tuple[str, ...], usage: Usage | None) -> Message:
-        """An envelope that breaks its schema; `text` redacted and at most 64 KiB."""
-        return self._result(dispatch, ResultKind.MALFORMED, malformed=Malformed(text=text, faults=faults, usage=usage))
+    def malformed(self, dispatch: Dispatch, wrong: Malformed, submission: int = 1) -> Message:
+        """An envelope that breaks its schema; its text redacted and at most 64 KiB."""
+        return self._result(dispatch, ResultKind.MALFORMED, submission, malformed=wrong)
 
-    def _result(self, dispatch: Dispatch, kind: ResultKind, **parts: Any) -> Message:  # noqa: ANN401 - of Result
+    def _result(self, dispatch: Dispatch, kind: ResultKind, submission: int, **parts: Any) -> Message:  # noqa: ANN401 - of Result
         offer = dispatch.offer
         event = self._answer(
             Result,
             dispatch,
             kind=kind,
-            submission=1,
+            submission=submission,
             state_version=dispatch.state_version,
             contract_sha256=offer.contract_sha256 if offer else "",
             **parts,

@@ -3,7 +3,7 @@
 `remit worker run --module path:func` runs it: each attempt in its own process, under the same runner as any command.
 """
 
-from remit.sdk.attempt import Attempt, Command
+from remit.sdk.attempt import Attempt, Command, Correction
 from remit.sdk.outcomes import Blocked, Completed, Failed, NeedsReview, Outcome
 from remit.sdk.registration import Registration, registration_of, worker
 
@@ -12,6 +12,7 @@ __all__ = [
     "Blocked",
     "Command",
     "Completed",
+    "Correction",
     "Failed",
     "NeedsReview",
     "Outcome",

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from remit import ids
 from remit.artefacts import ArtefactStore
@@ -123,6 +124,8 @@ def offer_of(
     renewal_seconds: int = 5,
     deadline_seconds: int | None = 120,
     worker_id: str = WORKER,
+    remaining: Amounts | None = None,
+    resume_from: str | None = None,
 ) -> Dispatch:
     """An offer to the worker."""
     now = datetime.now(UTC)
@@ -139,11 +142,17 @@ def offer_of(
         renewal_seconds=renewal_seconds,
         no_progress_seconds=300,
         deadline_seconds=deadline_seconds,
-        remaining=Amounts(),
+        remaining=remaining or Amounts(),
         grant=Grant(permissions=given.task.permissions.grants, expires_at=now + timedelta(minutes=5)),
         rework=rework,
+        resume_from=resume_from,
     )
     return dispatch(DispatchKind.OFFER, token=token, offer=offer, worker_id=worker_id)
+
+
+def correction(*faults: str, token: int = 2) -> Dispatch:
+    """A request to mend the result of that attempt."""
+    return replace(dispatch(DispatchKind.CORRECTION, token=token), faults=faults)
 
 
 def dispatch(kind: DispatchKind, *, token: int = 2, offer: Offer | None = None, worker_id: str = WORKER) -> Dispatch:
@@ -176,8 +185,9 @@ class Rig:
         self._writer = self.log.writer()
 
     def config(self, argv: list[str], **fields: Any) -> WorkerConfig:
-        """A configuration with quick signs of life."""
-        given = {"worker_id": WORKER, "pool": POOL, "home": self.folder / "home", "liveness_seconds": 0.5} | fields
+        """A configuration with quick signs of life; without a sandbox, so that handlers may write where tests look."""
+        given = {"worker_id": WORKER, "pool": POOL, "home": self.folder / "home", "liveness_seconds": 0.5}
+        given |= {"sandbox": "off"} | fields
         return WorkerConfig(argv=argv, **given)
 
     @contextmanager
@@ -235,13 +245,14 @@ class Rig:
             reader.poll(100, 0.25)
         return found
 
-    def result(self, event: Dispatch) -> Result:
+    def result(self, event: Dispatch, submission: int = 1) -> Result:
         """The result of an offer's attempt."""
-        found: Result = self.until(lambda: self._result(event.attempt_id), "a result")
+        found: Result = self.until(lambda: self._result(event.attempt_id, submission), "a result")
         return found
 
-    def _result(self, attempt_id: UUID) -> Result | None:
-        return next((each for each in self.read(Topic.RESULTS) if each.attempt_id == attempt_id), None)
+    def _result(self, attempt_id: UUID, submission: int) -> Result | None:
+        wanted = (attempt_id, submission)
+        return next((each for each in self.read(Topic.RESULTS) if (each.attempt_id, each.submission) == wanted), None)
 
     def output(self, result: Result) -> dict[str, Any]:
         """The outputs of a result."""

@@ -29,9 +29,9 @@ def with_grant(event: Dispatch, **changed: Any) -> Dispatch:
     return msgspec.structs.replace(event, offer=msgspec.structs.replace(event.offer, grant=grant))
 
 
-def bound(rig: Rig, key: Ed25519PrivateKey = OURS, **changed: Any) -> Dispatch:
+def bound(rig: Rig, key: Ed25519PrivateKey = OURS, *, token: int = 2, **changed: Any) -> Dispatch:
     """An offer whose grant is for this worker and attempt, signed."""
-    event = offer_of(handout())
+    event = offer_of(handout(), token=token)
     mine = {"worker_id": WORKER, "attempt_id": event.attempt_id, "worker_key": own(rig)}
     event = with_grant(event, **(mine | changed))
     assert event.offer is not None
@@ -74,6 +74,17 @@ def test_another_s_grant_is_declined(
     with rig.working(script(tmp_path, "")):
         assert declined(rig, bound(rig, **changed)) == "grant_invalid"
     assert "is declined, its grant: it " in caplog.text
+
+
+def test_a_supervisor_that_it_does_not_trust_is_answered_once(rig: Rig, tmp_path: Path) -> None:
+    """Declined at once again and again, the offer would come back as fast; the next ones end by their time-out."""
+    with rig.working(script(tmp_path, ""), **TRUSTED):
+        declined(rig, bound(rig, STRANGER))
+        for token in (3, 4):
+            rig.send(offer_of(handout(), token=token))
+        event = bound(rig, token=5)
+        rig.result(rig.send(event))
+    assert len(rig.leases(LeaseKind.DECLINE)) == 1
 
 
 def _unsigned(event: Dispatch) -> Dispatch:

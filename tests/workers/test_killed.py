@@ -69,6 +69,11 @@ def lone_runner(folder: Path, handler: str) -> Iterator[subprocess.Popen[str]]:
         runner.communicate()
 
 
+def cancel(place: Path, stop: Stop) -> None:
+    family(place)
+    stop.set("cancel")
+
+
 def tell(runner: subprocess.Popen[str], word: str) -> None:
     assert runner.stdin is not None
     runner.stdin.write(f"{word}\n")
@@ -76,7 +81,7 @@ def tell(runner: subprocess.Popen[str], word: str) -> None:
 
 
 def test_a_killed_runner_takes_its_handler_along(tmp_path: Path) -> None:
-    """kill -9 of the worker process: its handler dies at once, and so does a child that left everything behind."""
+    """Kill -9 of the worker process: its handler dies at once, and so does a child that left everything behind."""
     place = tmp_path / "pids"
     with lone_runner(tmp_path, FAMILY.format(place=str(place), then="time.sleep(600)")) as runner:
         pids = family(place)
@@ -105,7 +110,7 @@ def test_a_child_without_parent_session_and_environment_is_found(tmp_path: Path,
     """It hides from group and marker; its guardian adopted it."""
     place, stop = tmp_path / "pids", Stop()
     if then:
-        threading.Thread(target=lambda: (family(place), stop.set("cancel"))).start()
+        threading.Thread(target=cancel, args=(place, stop)).start()
     argv = script(tmp_path, FAMILY.format(place=str(place), then=then))
     ended = run(argv, folder=tmp_path, environment=dict(os.environ), until=time.monotonic() + PATIENCE_S, stop=stop)
     pids = family(place)

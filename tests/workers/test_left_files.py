@@ -12,9 +12,11 @@ import pytest
 from remit.artefacts import ArtefactStore
 from remit.contract.normal import OutputKind
 from remit.errors import EnvelopeInvalidError
+from remit.events.base import Amounts
 from remit.redaction import Redactor
 from remit.result.envelope import FileOutput
 from workers.channel import Channel
+from workers.gateway import Gateway
 from workers.job import Ground
 from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
@@ -77,10 +79,12 @@ class _Idle(Channel):
 def test_what_a_handler_says_can_be_written_into_a_record(tmp_path: Path) -> None:
     """Half a surrogate pair in its note or its command would else end the renewals, and lose the result."""
     bench: Any = SimpleNamespace(redactor=Redactor(), clock=lambda: datetime.now(UTC))
-    job: Any = SimpleNamespace(until=float("inf"))
+    unbounded = SimpleNamespace(remaining=Amounts(), grant=SimpleNamespace(max_tool_calls=None))
+    job: Any = SimpleNamespace(until=float("inf"), offer=unbounded)
     line, meter = _Idle(job, bench, Stop()), Meter(tmp_path / "usage.json", Redactor())
-    line._answer(json.loads('{"op": "progress", "note": "half \\ud800"}'), {}, meter)
-    line._answer(json.loads('{"op": "run", "argv": ["\\udfff", 5]}'), {}, meter)
+    gateway = Gateway(job, bench, meter, line.asked)
+    line._answer(json.loads('{"op": "progress", "note": "half \\ud800"}'), {}, meter, gateway)
+    line._answer(json.loads('{"op": "run", "argv": ["\\udfff", 5]}'), {}, meter, gateway)
     assert meter.progress()[1] == "half ?"
     assert line.asked[0].argv == ["?", "5"]
 

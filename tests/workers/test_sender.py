@@ -21,7 +21,7 @@ from workers import sender
 from workers.attempt import Malformation
 from workers.report_back import MAX_RESULT_BYTES, result_message
 from workers.sender import Sender
-from workers.spool import Spool
+from workers.spool import Spool, Waiting
 from workers.writing import Author
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
@@ -49,21 +49,30 @@ class Choosy:
 
 def test_one_result_that_fails_holds_up_no_other(tmp_path: Path) -> None:
     """The log takes the second though it refuses the first, which stays for another try."""
-    spool, writer, sent = Spool(tmp_path), Choosy(b"first"), list[UUID]()
+    spool, writer, sent = Spool(tmp_path), Choosy(b"first"), list[tuple[UUID, int]]()
     spool.put(FIRST, message(b"first"))
     spool.put(SECOND, message(b"second"))
-    assert not Sender(spool, writer, sent.append).flush()
-    assert (writer.taken, sent) == ([b"second"], [SECOND])
-    assert [attempt_id for _, attempt_id, _ in spool.waiting()] == [FIRST]
+    assert not Sender(spool, writer, lambda *each: sent.append(each)).flush()
+    assert (writer.taken, sent) == ([b"second"], [(SECOND, 1)])
+    assert [each.attempt_id for each in spool.waiting()] == [FIRST]
+
+
+def test_each_submission_is_kept_by_itself(tmp_path: Path) -> None:
+    """A mended result does not take the place of the first, whose acknowledgement may still be on its way."""
+    spool, writer, sent = Spool(tmp_path), Choosy(), list[tuple[UUID, int]]()
+    spool.put(FIRST, message(b"refused"))
+    spool.put(FIRST, message(b"mended"), 2)
+    assert Sender(spool, writer, lambda *each: sent.append(each)).flush()
+    assert (writer.taken, sent) == ([b"refused", b"mended"], [(FIRST, 1), (FIRST, 2)])
 
 
 def test_a_result_that_no_log_will_take_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A record over the limit is kept as `.refused` and named in the log, frees its slot and is not tried again."""
-    spool, sent = Spool(tmp_path), list[UUID]()
+    spool, sent = Spool(tmp_path), list[tuple[UUID, int]]()
     spool.put(FIRST, message(b"x" * MAX_MESSAGE_BYTES))
     spool.put(SECOND, message())
-    assert Sender(spool, MemoryLog().writer(), sent.append).flush()
-    assert sent == [FIRST, SECOND]
+    assert Sender(spool, MemoryLog().writer(), lambda *each: sent.append(each)).flush()
+    assert sent == [(FIRST, 1), (SECOND, 1)]
     assert spool.waiting() == []
     assert [path.name for path in tmp_path.iterdir()] == [f"{FIRST}.refused"]
     assert f"attempt {FIRST} is set aside" in caplog.text
@@ -87,7 +96,7 @@ pathlib.Path(os.environ['REMIT_RESULT']).write_text(pathlib.Path({str(tmp_path /
 
 def test_a_malformation_that_is_too_large_says_its_size(rig: Rig) -> None:
     """Whatever its faults are, the record fits; text and faults give way to the size."""
-    author = Author(rig.config(["x"]), UUID(int=9), lambda: datetime.now(UTC))
+    author = Author(rig.config(["x"]), UUID(int=9), lambda: datetime.now(UTC), "key")
     made = result_message(author, offer_of(handout()), Malformation("x", ("y" * 300,) * 80_000, None))
     assert len(made.value) <= MAX_RESULT_BYTES
     assert f"at most {MAX_RESULT_BYTES}".encode() in made.value
@@ -111,21 +120,21 @@ class Passing(Choosy):
 def test_no_error_of_log_or_disk_ends_the_sender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a disk error and a topology error the thread tries again, and sends."""
     monkeypatch.setattr(sender, "_AGAIN_S", 0.01)
-    spool, writer, sent = Spool(tmp_path), Passing(), list[UUID]()
+    spool, writer, sent = Spool(tmp_path), Passing(), list[tuple[UUID, int]]()
     faults, real = [OSError("disk")], spool.waiting
 
-    def waiting() -> list[tuple[Path, UUID, Message]]:
+    def waiting() -> list[Waiting]:
         if faults:
             raise faults.pop()
         return real()
 
     monkeypatch.setattr(spool, "waiting", waiting)
-    at_work = Sender(spool, writer, sent.append)
+    at_work = Sender(spool, writer, lambda *each: sent.append(each))
     at_work.start()
     at_work.submit(FIRST, message())
     assert writer.seen.wait(PATIENCE_S)
     at_work.close(PATIENCE_S)
-    assert (faults, writer.failures, sent) == ([], [], [FIRST])
+    assert (faults, writer.failures, sent) == ([], [], [(FIRST, 1)])
 
 
 def test_a_full_disk_costs_no_result(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +146,7 @@ def test_a_full_disk_costs_no_result(rig: Rig, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(Spool, "put", full)
     with rig.working(script(tmp_path, "")) as service:
         rig.result(rig.send(offer_of(handout())))
-        rig.until(lambda: service._free() == 1, "a free slot")
+        rig.until(lambda: service.attempts.free() == 1, "a free slot")
 
 
 def test_what_an_earlier_process_left_is_sent_before_it_registers(
