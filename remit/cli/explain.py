@@ -50,7 +50,7 @@ def print_whole(explained: Document) -> None:
     acceptance = f"development_acceptance: {explained['development_acceptance']}"
     say(f"{explained['workflow_id']}: {explained['status']}, {acceptance}")
     if explained["queue"]:
-        say(f"the queue is empty: {explained['queue']}")
+        say(f"nothing is dispatched: {explained['queue']}")
     rows = [(each["task_id"], each["status"], each["cause"], each["because"]) for each in explained["tasks"]]
     print_table(("task", "status", "cause", "because"), rows)
     _print_checks(explained["checks"])

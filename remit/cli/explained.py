@@ -21,6 +21,7 @@ from remit.roles import role
 
 if TYPE_CHECKING:
     from supervisor.explaining import Crew
+    from supervisor.load import Load
     from supervisor.state import Workflow
 
 Document = dict[str, Any]
@@ -38,13 +39,33 @@ class Room:
 
 def room(log: Log, workflow: "Workflow", now: datetime) -> Room:
     """Read registrations, liveness, policies, and all open attempts; RefusedError if the pinned policy is not there."""
+    return _room(log, workflow, now, role("supervisor.onlooker").look(log).load)
+
+
+def _room(log: Log, workflow: "Workflow", now: datetime, load: "Load") -> Room:
     with closing(role("supervisor.directory").Directory(log, lambda: now)) as directory:
         policy = directory.policies.get(workflow.policy_sha256)
         if policy is None:
             raise RefusedError(f"policy {workflow.policy_sha256[:12]}, which the workflow pins, can't be read")
         registered, registry, governing = dict(directory.registered()), directory.registry(), directory.governing()
-    load = role("supervisor.onlooker").look(log).load
     return Room(policy, role("supervisor.explaining").Crew(registered, registry, load, governing))
+
+
+def queue_of(log: Log, workflow: "Workflow", now: datetime) -> str | None:
+    """Why nothing of the workflow goes to a worker now; None if something is about to.
+
+    Other workflows' attempts are left out: workers tell of them in their free slots.
+    """
+    empty: str | None = role("supervisor.actions").empty_because(workflow)
+    if empty is not None:
+        return empty
+    load = role("supervisor.load").Load()
+    load.change(None, workflow)
+    around = _room(log, workflow, now, load)
+    causes = [_cause(workflow, each, around) for each, task in workflow.tasks.items() if task.status.value == "queued"]
+    if any(each["cause"] == "its turn" for each in causes):
+        return None
+    return "; ".join(f"{each['task_id']}: {each['cause']}: {each['because']}" for each in causes)
 
 
 def whole(folded: Folded, around: Room) -> Document:

@@ -5,6 +5,7 @@ A module is imported when its command is run or its help is shown, so start-up s
 
 COMMANDS = {
     "artefact": "remit.cli.artefact:artefact",
+    "budget": "remit.cli.budget:budget",
     "cancel": "remit.cli.submit:cancel",
     "check": "remit.cli.check:check",
     "demo": "remit.cli.demo:demo",

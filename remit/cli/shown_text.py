@@ -53,7 +53,7 @@ def _tasks(shown: Document) -> None:
     ]
     print_table(("task", "status", "round", "attempts", "worker", "waits for"), rows)
     if shown["queue"]:
-        say(f"the queue is empty: {shown['queue']}")
+        say(f"nothing is dispatched: {shown['queue']}")
     attempts = [
         (task["task_id"], each["round"], each["attempt"], each["worker_id"], each["outcome"], f"{each['cost_gbp']:.4f}")
         for task in shown["tasks"]

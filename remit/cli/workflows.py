@@ -3,8 +3,10 @@
 import click
 import msgspec
 
+from remit.cli import clocks
 from remit.cli.answers import one_document
 from remit.cli.clocks import both
+from remit.cli.explained import queue_of
 from remit.cli.folded import Folded, fold_log
 from remit.cli.following import follow, live_lines
 from remit.cli.invocation import Invocation, pass_invocation
@@ -26,7 +28,8 @@ COLUMNS = ("seq", "ver", "when", "kind", "task", "round", "attempt", "worker", "
 def show(invocation: Invocation, workflow_id: str, tenant: str | None, as_json: bool) -> None:
     """Show where a workflow stands: tasks, evidence, requirements, cost, who is waited for. Exit 1 if it is unknown."""
     with one_document(as_json=as_json):
-        shown = document(_folded(invocation, workflow_id, tenant))
+        folded = _folded(invocation, workflow_id, tenant)
+        shown = document(folded) | {"queue": queue_of(invocation.log, folded.workflow, clocks.now())}
     if as_json:
         print_json(shown)
     else:

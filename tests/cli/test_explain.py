@@ -46,6 +46,7 @@ def test_a_queued_task_names_why_nobody_takes_it(queued: Terminal) -> None:
     """Nobody registered; one of another pool; one that has died; one that is full: each with its first rule."""
     world = queued.world
     assert cause(queued) == ("no worker available", "no worker of pool shell is registered")
+    assert queued.json("show", "w1")["queue"] == "a: no worker available: no worker of pool shell is registered"
     world.worker("r1", "review")
     world.worker("gone", "elsewhere")
     world.worker("tools", tools=("other",))
@@ -60,6 +61,7 @@ def test_a_queued_task_names_why_nobody_takes_it(queued: Terminal) -> None:
     world.alive("full")
     assert excluded(queued)["full"] is None
     assert cause(queued) == ("its turn", "full is free")
+    assert queued.json("show", "w1")["queue"] is None
     assert queued.run("explain", "w1", "a") == 0
     assert queued.out.startswith("a: queued, its turn: full is free\n")
 
@@ -93,7 +95,7 @@ def test_the_whole_workflow_in_a_few_words(queued: Terminal) -> None:
     terminal.world.cancel("w1")
     escalated(terminal.world, "w2")
     assert terminal.run("explain", "w2") == 0
-    assert "the queue is empty: missing prerequisite: b waits for a (escalated)" in terminal.out
+    assert "nothing is dispatched: missing prerequisite: b waits for a (escalated)" in terminal.out
     assert "a person's decision   user:priya: permanent_failure" in terminal.out
     terminal.world.cancel("w2")
     terminal.world.settle()
