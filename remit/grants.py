@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from remit.errors import InvalidInputError
 from remit.events.service import Grant
 from remit.ids import sha256
+from remit.instants import aware
 
 KEY_BYTES = 32
 
@@ -78,7 +79,7 @@ def _misfits(grant: Grant, dispatch: Any, worker_key: str | None) -> Iterator[st
 
 def expiry_fault(grant: Grant, now: datetime) -> str | None:
     """That it has expired by then; `now` is aware."""
-    return "it has expired" if now >= grant.expires_at else None
+    return "it has expired" if aware(now, "now") >= grant.expires_at else None
 
 
 def _holds(grant: Grant, key: Ed25519PublicKey) -> bool:

@@ -60,7 +60,7 @@ def start_workers(children: Children, defect: str) -> None:
     for pool in POOLS:
         words = ["worker", "run", "--pool", pool, "--id", f"{pool}-1", "--exec", str(folder / pool)]
         if pool == "coding":
-            words += ["--env-allow", DEFECT_VARIABLE]
+            words += ["--env-allow", DEFECT_VARIABLE, "--read-only", str(folder.parent / "patches")]
         children.start(f"{pool}-1", *words, env={DEFECT_VARIABLE: defect})
 
 

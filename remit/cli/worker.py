@@ -43,6 +43,17 @@ def worker() -> None:
 @click.option(
     "--no-model", "calls_no_model", is_flag=True, help="It calls no model: without a report its tokens are none."
 )
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    help="Run commands under bubblewrap where it works (auto), or refuse to start without it (require).",
+)
+@click.option(
+    "--read-only",
+    multiple=True,
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="A file or folder that commands in the sandbox may read beside the handler's own; repeatable.",
+)
 @click.option("--keep-workspaces", is_flag=True, help="Leave each attempt's folder, for looking at.")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="YAML or JSON with these and further settings.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more.")
