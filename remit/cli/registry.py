@@ -17,6 +17,7 @@ COMMANDS = {
     "grant": "remit.cli.grant:grant",
     "history": "remit.cli.workflows:history",
     "inbox": "remit.cli.inbox:inbox",
+    "init": "remit.cli.init:init",
     "keys": "remit.cli.grant:keys",
     "list": "remit.cli.query:list_",
     "logs": "remit.cli.logs:logs",
