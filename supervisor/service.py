@@ -50,6 +50,7 @@ class Supervisor:
         store: ArtefactStore,
         clock: Callable[[], datetime],
         key: Ed25519PrivateKey | None = None,
+        *,
         inspector: Inspector | None = None,
     ) -> None:
         """Join the group; shards come with the first turns. Grants are signed with `key`, without one unsigned."""

@@ -14,6 +14,7 @@ from ..checks.envelope import envelope_faults, evidence_fault, foreign_parts, si
 from ..checks.outputs import Outputs, read_outputs
 from ..checks.questions import questions
 from ..checks.secrets import secret_rules
+from ..evolve.parts import FIRST
 from ..limits import bookable, cost_of, settle
 from ..recovery import Failure
 from ..state import Attempt, Correcting, Offered, Running, Task
@@ -35,12 +36,20 @@ def on_result(unit: Unit, event: Result) -> None:
         _note(unit, event, TransitionKind.STALE, foreign)
     elif event.submission in attempt.submissions:
         _repeated(unit, event)
+    elif not _asked_for(task, attempt, event.submission):
+        _note(unit, event, TransitionKind.STALE, ("submission: not the one that is awaited",))
     elif workflow.open and isinstance(task.phase, Offered) and task.phase.attempt_id == event.attempt_id:
         _before_its_claim(unit, event, task, attempt)
     elif not workflow.open or not _awaited(task, event):
         _late(unit, event, attempt)
     else:
         _current(unit, event, task, attempt)
+
+
+def _asked_for(task: Task, attempt: Attempt, submission: int) -> bool:
+    """The first one always; the second one only where a correction was requested; no other, ever."""
+    mended = task.corrected and attempt.submissions == (FIRST,)
+    return submission == (FIRST + 1 if mended else FIRST)
 
 
 def _awaited(task: Task, event: Result) -> bool:

@@ -12,7 +12,7 @@ from .. import graph
 from ..limits import spend, unspend
 from ..recovery import DISAGREED
 from ..state import AwaitingDecision, BackingOff, Escalated, Phase, Queued, Stopped, Task, Waiting, Workflow
-from .parts import FIRST, settled, task_of, with_attempt, with_tasks
+from .parts import settled, task_of, with_attempt, with_next, with_tasks
 
 SUPERSEDED = "superseded"
 HELD = (Stopped, Escalated, AwaitingDecision)  # a person ended it, or has it
@@ -153,7 +153,7 @@ def late_usage(workflow: Workflow, transition: Transition) -> Workflow:
     spent = spend(unspend(task.spent, attempt.booked, attempt.booked_gbp), note.usage, attempt.booked_gbp + cost)
     told = replace(
         attempt,
-        submissions=attempt.submissions or (FIRST,),
+        submissions=with_next(attempt.submissions),
         booked=note.usage,
         booked_gbp=attempt.booked_gbp + cost,
         held=None,

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from remit.events.transitions import Transition
 
 from ..limits import spend
-from ..state import Attempt, Task, Workflow
+from ..state import Attempt, AwaitingReview, Task, Workflow
 
-FIRST = 1  # number of an attempt's first submission
+FIRST = 1  # number of an attempt's first submission; the second one mends it
 
 
 def with_tasks(workflow: Workflow, *tasks: Task) -> Workflow:
@@ -29,6 +29,16 @@ def without_offer(task: Task, transition: Transition) -> Task:
     return replace(task, attempts=kept)
 
 
+def with_next(submissions: tuple[int, ...]) -> tuple[int, ...]:
+    """The submissions that were read, and one more: only the next one is ever taken."""
+    return (*submissions, len(submissions) + FIRST)
+
+
+def _read(task: Task, attempt: Attempt) -> tuple[int, ...]:
+    """What was read once the attempt is answered; what was sent to the inspector was noted then."""
+    return attempt.submissions if isinstance(task.phase, AwaitingReview) else with_next(attempt.submissions)
+
+
 def settled(task: Task, transition: Transition, outcome: str, *, answered: bool = False) -> Task:
     """The task with the attempt ended and booked; `answered` by a result, so that the same one is a repeat."""
     booking = transition.settlement
@@ -38,7 +48,7 @@ def settled(task: Task, transition: Transition, outcome: str, *, answered: bool 
     ended = replace(
         attempt,
         outcome=outcome,
-        submissions=attempt.submissions or (FIRST,) * answered,
+        submissions=_read(task, attempt) if answered else attempt.submissions,
         booked=booking.usage,
         booked_gbp=booking.cost_gbp,
         held=booking.held if booking.held_until else None,

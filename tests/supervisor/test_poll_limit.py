@@ -113,7 +113,7 @@ def test_an_inspection_holds_up_no_poll(tmp_path: Path, monkeypatch: pytest.Monk
         assert held.wait(PATIENCE_S)
         raise RuntimeError
 
-    monkeypatch.setattr("supervisor.inspect.inspector.answer", waits)
+    monkeypatch.setattr(world.supervisor._inspector, "_look", waits)
     while not entered.wait(0):
         world.supervisor.turn(0)
         assert "result_refused" not in world.kinds()
