@@ -1,5 +1,6 @@
 """A worker's configuration: a file, flags, or both; read once at start. Faults name key and rule, never a value."""
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -97,11 +98,27 @@ def load_config(path: Path | None = None, **flags: Any) -> WorkerConfig:  # noqa
 
 def _document(path: Path) -> dict[str, Any]:
     try:
-        return read(path, error=FaultyDocumentError)
+        return _rooted(read(path, error=FaultyDocumentError), path.absolute().parent)
     except FaultyDocumentError as error:
         raise SettingsError(f"worker configuration: {'; '.join(error.faults)}") from None
     except OSError as error:
         raise SettingsError(f"worker configuration: the file can't be read ({type(error).__name__})") from None
+
+
+def _rooted(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same with programs that are given by a relative path, such as ./review.py, found from the file's folder."""
+    found = dict(document)
+    if "argv" in found:
+        found["argv"] = _program(found["argv"], folder)
+    if isinstance(tools := found.get("tool_commands"), dict):
+        found["tool_commands"] = {name: _program(argv, folder) for name, argv in tools.items()}
+    return found
+
+
+def _program(argv: Any, folder: Path) -> Any:  # noqa: ANN401 - judged by the model
+    if not isinstance(argv, list) or not argv or not isinstance(argv[0], str) or os.sep not in argv[0]:
+        return argv
+    return [str(folder / argv[0]), *argv[1:]]
 
 
 def read_secrets(path: Path | None) -> dict[str, str]:

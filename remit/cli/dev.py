@@ -57,6 +57,7 @@ def dev(invocation: Invocation, policy_file: Path | None, workers: tuple[str, ..
             if with_example:
                 example.start_workers(children, defect)
                 example.start_shell_workers(children)
+                example.start_copy_reviewer(children)
             _tell(connected, workflow, own=bool(own) or given is not None)
             while not stop.wait(LOOK_S):
                 children.check()

@@ -70,3 +70,9 @@ def start_shell_workers(children: Children, count: int = 2) -> None:
     for number in range(1, count + 1):
         name = f"shell-{number}"
         children.start(name, "worker", "run", "--pool", "shell", "--id", name, "--exec", str(script))
+
+
+def start_copy_reviewer(children: Children) -> None:
+    """Start the worker of the copy review, with its two tools."""
+    config = required() / "copy_review" / "worker.yaml"
+    children.start("copy-review-1", "worker", "run", "--config", str(config))

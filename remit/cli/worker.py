@@ -41,7 +41,11 @@ def worker() -> None:
     "--secrets-from", type=click.Path(path_type=Path), help="Pass on NAME=VALUE lines; redacted, kept from checks."
 )
 @click.option(
-    "--no-model", "calls_no_model", is_flag=True, help="It calls no model: without a report its tokens are none."
+    "--no-model",
+    "calls_no_model",
+    is_flag=True,
+    default=None,
+    help="It calls no model: without a report its tokens are none.",
 )
 @click.option(
     "--sandbox",
@@ -54,7 +58,7 @@ def worker() -> None:
     type=click.Path(path_type=Path, resolve_path=True),
     help="A file or folder that commands in the sandbox may read beside the handler's own; repeatable.",
 )
-@click.option("--keep-workspaces", is_flag=True, help="Leave each attempt's folder, for looking at.")
+@click.option("--keep-workspaces", is_flag=True, default=None, help="Leave each attempt's folder, for looking at.")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="YAML or JSON with these and further settings.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more.")
 @pass_invocation

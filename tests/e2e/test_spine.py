@@ -140,7 +140,7 @@ def test_dev_runs_everything_and_stops_it(rig: Rig) -> None:
     dev = rig.start("dev")
     rig.until(lambda: True if "serving shards" in rig.logs() else None, "a supervisor that serves")
     children = psutil.Process(dev.pid).children()
-    assert len(children) == 8
+    assert len(children) == 9
     rig.run("submit", str(ROOT / "examples/pipeline/workflow.yaml"), "--wait")
     assert "shell-" in rig.logs()
     os.kill(dev.pid, signal.SIGINT)

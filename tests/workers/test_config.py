@@ -1,9 +1,11 @@
 """A worker's configuration: every fault named by key and rule, no value shown."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from remit.cli.entry import run
 from remit.errors import SettingsError
 from workers.config import load_config, read_secrets
 
@@ -19,7 +21,7 @@ def config_file(folder: Path, text: str) -> Path:
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     """What a flag leaves out comes from the file."""
     config = load_config(config_file(tmp_path, GOOD + "slots: 2\n"), slots=3, env_allow=(), pool=None)
-    assert (config.slots, config.pool, config.argv) == (3, "coders", ["./agent"])
+    assert (config.slots, config.pool, config.argv) == (3, "coders", [str(tmp_path / "agent")])
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,16 @@ def test_a_file_that_cannot_be_read_is_named_by_its_key(tmp_path: Path) -> None:
         load_config(tmp_path / "absent.yaml")
     with pytest.raises(SettingsError, match="secrets_from: the file can't be read"):
         read_secrets(tmp_path / "absent")
+
+
+def test_a_flag_that_is_not_given_leaves_the_file_its_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`calls_no_model: true` in the file holds unless a flag says otherwise."""
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr("workers.config.load_config", lambda *_, **flags: asked.update(flags) or _stop())
+    monkeypatch.setenv("REMIT_HOME", str(tmp_path))
+    assert run(["--bootstrap", "127.0.0.1:1", "worker", "run", "--config", str(config_file(tmp_path, GOOD))]) == 1
+    assert (asked["calls_no_model"], asked["keep_workspaces"]) == (None, None)
+
+
+def _stop() -> None:
+    raise SettingsError("read")
