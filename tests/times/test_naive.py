@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import remit
+from remit import grants
 from remit.artefacts import ArtefactStore
 from remit.cli import clocks
 from remit.contract import amend, deadlines, gate
@@ -21,6 +22,7 @@ from remit.doctor.probe_cluster import broker_time
 from remit.errors import CodecError
 from remit.events.envelope import new_event
 from remit.events.inputs import Lease
+from remit.events.service import Grant
 from remit.instants import aware
 from remit.log.kafka import probe
 from remit.log.memory import MemoryLog
@@ -79,6 +81,7 @@ CALLS: Mapping[tuple[str, str], Callable[[datetime], object]] = {
     ("remit.doctor.examine.examine", "clock"): lambda at: examine(Settings(), Settings, lambda: at, ()),
     ("remit.doctor.probe_cluster.broker_time", "local"): lambda at: broker_time(at, {}),
     ("remit.events.envelope.new_event", "clock_now"): _event,
+    ("remit.grants.expiry_fault", "now"): lambda at: grants.expiry_fault(Grant(expires_at=AWARE), at),
     ("remit.instants.aware", "at"): lambda at: aware(at, "at"),
     ("remit.log.kafka.probe.Probe.ahead", "clock"): lambda at: Asked().ahead(lambda: at),
     ("remit.log.kafka.probe.outside", "stamp"): lambda at: probe.outside(at, AWARE, AWARE),
