@@ -152,6 +152,25 @@ def test_tenants_take_turns_also_from_one_free_slot_to_the_next() -> None:
     assert served == ["busy", "small"]
 
 
+def test_ten_thousand_queued_tasks_of_one_tenant_do_not_starve_another_s_one() -> None:
+    """However many wait before it, a tenant's only task is among the first two that one free slot is given to."""
+    one = workflow("busy", "w0")
+    waiting = [one, *(replace_keys(one, "busy", f"w{number}") for number in range(1, 3334))]
+    made = bench(
+        worker("a", slots=1), workflows=[*waiting, workflow("small", "only", permissions={"repository": "none"})]
+    )
+    assert sum(len(line) for line in made.queued.lines["busy"].values()) > 10_000
+    served = []
+    for _ in range(4):
+        ((chosen, _assignment),) = made.schedule()
+        served.append(chosen.tenant_id)
+        made.queued.serve(chosen.tenant_id)
+        if chosen.tenant_id == "small":
+            made.queued.put(("small", "only"), None)
+    assert served.index("small") <= 1
+    assert served.count("busy") == 3
+
+
 def test_offers_never_pass_the_free_slots_that_a_worker_last_told() -> None:
     """What it was given since it spoke is subtracted; what it counts itself by now is not counted twice."""
     made = bench(worker("a", slots=8), workflows=[workflow(name=f"w{n}") for n in range(5)])
