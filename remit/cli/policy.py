@@ -9,6 +9,7 @@ from remit.cli.check import FILE
 from remit.cli.clocks import both
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import json_option, print_json, say
+from remit.cli.prices import Rate, price_list, prices_of, snippet
 from remit.client import policies
 from remit.errors import RefusedError
 from remit.policy import load
@@ -16,7 +17,7 @@ from remit.policy import load
 
 @click.group()
 def policy() -> None:
-    """Check, apply and show the policy."""
+    """Check, apply and show the policy, and price models for it."""
 
 
 @policy.command()
@@ -63,6 +64,24 @@ def show(invocation: Invocation, as_json: bool) -> None:
     applied = both(found.applied_at, invocation.settings.zone)
     say(f"policy {found.sha256}, applied {applied} by {found.author}", err=True)
     say(found.text.rstrip("\n"))
+
+
+@policy.command()
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True)
+@click.option("--usd-gbp", "rate", required=True, metavar="RATE", help="Pounds for one dollar, such as 0.79.")
+@click.option(
+    "--as-of", metavar="DAY", help="The day of that rate and of the prices, like 2026-07-01; by default today."
+)
+def prices(models: tuple[str, ...], rate: str, as_of: str | None) -> None:
+    """Print price entries for models, in pounds for 1,000 tokens, to be put into a policy.
+
+    They come from the maintained list that pip install 'remit[prices]' brings, as MODEL or PROVIDER/MODEL; nothing is
+    fetched. Of prices by length of context the dearest is taken. Exit 1 if the list does not know one.
+    """
+    listed, source = price_list()
+    given = Rate.of(rate, as_of)
+    found = prices_of(models, listed, given.usd_gbp, given.as_of)
+    click.echo("\n".join(snippet(found, source, given.usd_gbp, given.as_of)))
 
 
 def _in_force(invocation: Invocation) -> policies.InForce:

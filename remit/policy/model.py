@@ -4,6 +4,8 @@ A policy file is `schema_version: policy-v1`; its exact text is on the log and i
 """
 
 import re
+from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -12,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 SCHEMA_VERSION = "policy-v1"
 
 
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MONEY_PATTERN = r"^-?[0-9]{1,24}(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,2})?$"
 
 
@@ -31,6 +34,19 @@ Money = Annotated[
     Field(ge=0, max_digits=18, decimal_places=6),
     WithJsonSchema({"type": "string", "pattern": MONEY_PATTERN}),
 ]
+
+
+def _day(value: object) -> object:
+    """A day arrives as text too: YAML 1.2 knows no dates."""
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and DAY.fullmatch(value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    raise ValueError("must be a day as text, like '2026-07-01'")
+
+
+Day = Annotated[date, BeforeValidator(_day)]
 Seconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1)]
 Permission = Annotated[str, Field(pattern=r"^(none|read-only|execute|read-write:[A-Za-z0-9._/*-]+)$")]
@@ -127,10 +143,17 @@ class Price(Model):
 
 
 class Prices(Model):
-    """Price entries by name (`default` must exist; a registration names its entry), and people's time."""
+    """Price entries by name (`default` must exist; a registration names its entry), and people's time.
+
+    All are pounds. Where they were made of prices in dollars, `source` says whose, `usd_gbp` and `as_of` at which rate
+    of which day.
+    """
 
     entries: dict[str, Price] = {"default": Price()}
     human_minute: Money = Decimal(0)
+    source: str | None = None
+    usd_gbp: Money | None = None  # pounds for one dollar
+    as_of: Day | None = None
 
 
 class Verification(Model):

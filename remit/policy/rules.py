@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from remit.faults import Fault, Path, unknown_key
 from remit.ids import is_id
 from remit.policy.checks import check_faults, command_faults
-from remit.policy.model import LimitsModel, Policy, Pool, TaskType, Timeouts
+from remit.policy.model import LimitsModel, Policy, Pool, Prices, TaskType, Timeouts
 from remit.policy.output_schemas import schema_faults
 from remit.policy.permissions import covers, is_path_glob
 from remit.policy.verification import verification_faults
@@ -36,8 +36,7 @@ def policy_faults(policy: Policy) -> Iterator[Fault]:
     yield from _checks(policy)
     for name, schema in policy.output_schemas.items():
         yield from schema_faults(schema, ("output_schemas", name))
-    if "default" not in policy.prices.entries:
-        yield Fault(("prices", "entries", "default"), "is required")
+    yield from _prices(policy.prices)
     yield from _limits(policy)
     yield from _timeouts(policy)
     yield from _ceilings(policy)
@@ -130,6 +129,15 @@ def _checks(policy: Policy) -> Iterator[Fault]:
             elif check.id in ids[:number]:
                 yield Fault((*path, number, "id"), "stands twice")
             yield from check_faults(check, (*path, number), policy.commands)
+
+
+def _prices(prices: Prices) -> Iterator[Fault]:
+    if "default" not in prices.entries:
+        yield Fault(("prices", "entries", "default"), "is required")
+    if prices.usd_gbp == 0:
+        yield Fault(("prices", "usd_gbp"), "must be above 0")
+    if prices.usd_gbp is not None and prices.as_of is None:
+        yield Fault(("prices", "as_of"), "is required beside usd_gbp: a rate is one of a day")
 
 
 def _limits(policy: Policy) -> Iterator[Fault]:

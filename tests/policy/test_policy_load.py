@@ -137,6 +137,24 @@ def test_prices_are_exact(price: Any, rule: str | None, document: Document) -> N
     assert faults(document) == ((f"prices.entries.default.per_tool_call {rule}",) if rule else ())
 
 
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ({"source": "a list", "usd_gbp": "0.79", "as_of": "2026-03-01"}, None),
+        ({"source": "a list"}, None),
+        ({"usd_gbp": "0.79"}, "as_of is required beside usd_gbp: a rate is one of a day"),
+        ({"usd_gbp": "0", "as_of": "2026-03-01"}, "usd_gbp must be above 0"),
+        ({"usd_gbp": 0.79, "as_of": "2026-03-01"}, "usd_gbp must be money as text, like '0.25'"),
+        ({"as_of": "1 March"}, "as_of must be a day as text, like '2026-07-01'"),
+        ({"as_of": "2026-02-30"}, "as_of must be a day as text, like '2026-07-01'"),
+    ],
+)
+def test_an_exchange_rate_is_exact_and_has_its_day(said: dict[str, Any], rule: str | None, document: Document) -> None:
+    """Where prices come from is recorded with the rate of which day; both may be left out."""
+    document["prices"] |= said
+    assert faults(document) == ((f"prices.{rule}",) if rule else ())
+
+
 def test_a_fault_tells_no_value(document: Document) -> None:
     """REDACT-3: a policy that breaks beside a secret tells neither."""
     document["repositories"]["x"] = ["hunter2"]

@@ -37,7 +37,8 @@ def test_every_dependency_has_its_reason() -> None:
     """The decision page names each package that pyproject.toml asks users to install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     page = (ROOT / "docs/decisions/0001-dependencies.md").read_text("utf-8")
-    asked = [*project["dependencies"], *project["optional-dependencies"]["broker"]]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *extras["broker"], *extras["prices"]]
     assert [each for each in asked if re.split(r"[<>=]", each)[0] not in page] == []
 
 
