@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,10 +14,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from remit import grants
 from remit.contract.normal import OutputKind
 from remit.events.inputs import LeaseKind, ResultStatus
-from remit.events.service import Dispatch, Grant
+from remit.events.service import Dispatch, DispatchKind, Grant
 from remit.grants import public_text
 from remit.topics import Topic
+from supervisor.service import Supervisor
+from tests.workers import house
 from tests.workers.rig import WORKER, Rig, git, git_input, handout, offer_of, repository, script
+from workers.config import WorkerConfig
 from workers.keys import key_file, worker_key
 
 OURS, STRANGER = (Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32) for n in (1, 2))
@@ -122,6 +126,23 @@ grant = json.loads(pathlib.Path(os.environ["REMIT_DISPATCH"]).read_text())["gran
         result = rig.result(rig.send(event))
     found = msgspec.json.decode(rig.stored(rig.output(result)["report"]), type=Grant)
     assert grants.signature_faults(found, [OURS.public_key()]) == ()
+
+
+def test_a_signed_offer_is_taken_by_a_worker_that_trusts_its_supervisor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both as they are: the key that the worker registered is the one that its grant is bound to, and it works."""
+    monkeypatch.setattr(house, "Supervisor", partial(Supervisor, key=OURS))
+    monkeypatch.setattr(house, "WorkerConfig", partial(WorkerConfig, **TRUSTED))
+    made = house.House(tmp_path)
+    body = "    return remit.Completed({'report': attempt.dispatch['grant']['signature']})\n"
+    with made.at_work(house.python(tmp_path, body), "w-1"):
+        made.submit(house.one_task())
+        made.until("workflow_accepted")
+    (offer,) = made.told(DispatchKind.OFFER)
+    assert offer.offer is not None
+    assert grants.signature_faults(offer.offer.grant, [OURS.public_key()]) == ()
+    assert offer.offer.grant.worker_key is not None
 
 
 @pytest.mark.parametrize("granted", ["none", "read-only", "execute"])
