@@ -61,7 +61,9 @@ def with_child(
     """
     document = as_document(contract, policy.output_schemas)
     parent, task_type = contract.tasks[parent_id], policy.task_types.get(proposal.task_type)
-    child = proposal.model_dump(exclude={"id"}, exclude_none=True) | {
+    said = proposal.model_dump(exclude={"id"}, exclude_none=True)
+    child = said | {
+        "permissions": said["permissions"] | {"paths": list(_paths(parent, proposal))},
         "depends_on": list(dict.fromkeys([parent_id, *proposal.depends_on])),
         "limits": _limits(contract, parent, proposal, task_type, among),
         "spawn": document["tasks"][parent_id]["spawn"],
@@ -129,12 +131,17 @@ def _wider(parent: TaskContract, proposal: Subtask, task_type: TaskType | None) 
         if tool not in parent.tools:
             yield Fault(("tools", number), "is not a tool of the proposing task")
     grants = {**(task_type.permissions if task_type else {}), **proposal.permissions.grants}
-    asked = Permissions(grants=grants, paths=tuple(proposal.permissions.paths))
+    asked = Permissions(grants=grants, paths=_paths(parent, proposal))
     for each in permissions(parent.permissions, asked, ("permissions",)):
         yield Fault(each.path, "is more than the proposing task has")
     risk = proposal.risk_class or (task_type.risk_class if task_type else "low")
     if _RISK.index(risk) > _RISK.index(parent.risk_class):
         yield Fault(("risk_class",), f"must be at most {parent.risk_class} (proposing task)")
+
+
+def _paths(parent: TaskContract, proposal: Subtask) -> tuple[str, ...]:
+    """Which paths its commits may touch: as it says, else the parent's."""
+    return tuple(proposal.permissions.paths) or parent.permissions.paths
 
 
 def _dearer(contract: Workflow, parent: TaskContract, proposal: Subtask, cost: Decimal) -> Iterator[Fault]:
