@@ -1,19 +1,17 @@
 """`remit inbox`, `resolve` and `retry`: what waits for a person is found, shown in full, and decided on once."""
 
+import json
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
-from msgspec.structs import replace
 
+from remit import ids
 from remit.cli import clocks
-from remit.cli.folded import fold_log
-from remit.cli.waiting import item_in_full, item_of
 from remit.client.identity import who
 from remit.client.resolving import Seen
+from remit.events import inputs
 from remit.events.inputs import ResultStatus
-from remit.events.transitions import ContractAccepted
-from supervisor.state import Proposed
+from remit.topics import Topic
 from tests.cli.conftest import Terminal
 from tests.cli.waits import attempt, escalated, failed
 from tests.client.conftest import serving
@@ -158,29 +156,56 @@ def test_a_worker_s_question_waits_in_the_inbox_too(terminal: Terminal) -> None:
     assert terminal.json("show", "w1")["queue"] == "missing prerequisite: b waits for a (awaiting_decision)"
 
 
-def test_an_amendment_in_full_says_what_it_widens(waiting: Terminal) -> None:
-    """Base version, proposer, and each thing that needs the decision; it is approved or refused."""
-    folded = fold_log(waiting.world.log, "default", "w1")
-    accepted = ContractAccepted(
-        contract_version=2,
-        content_digest="d",
-        contract_sha256="c" * 64,
-        document="{}",
+def amended(terminal: Terminal, tokens: int) -> str:
+    """Propose more tokens for task b, which a person must decide on; the item's id."""
+    document = {"schema_version": "workflow-v1", "tasks": {"b": {"limits": {"max_tokens": tokens}}}}
+    terminal.world.write_input(
+        Topic.CONTRACTS,
+        inputs.Contract,
+        "w1",
+        kind="amended",
+        document=json.dumps(document),
+        content_digest=ids.digest(document),
         submitter="user:omar",
-        submitted_at=START,
+        base_version=1,
         reason="more room",
     )
-    proposed = Proposed(
-        item_id="w1/1",
-        event_id=UUID(int=1),
-        base_version=1,
-        accepted=accepted,
-        widens=("limits.max_tokens: 10 -> 20",),
-        proposer="user:omar",
-        owner="user:priya",
-        since=START,
-    )
-    folded.state = replace(folded.workflow, proposed=(proposed,))
-    found = item_in_full(waiting.world.log, folded, item_of(folded, "w1/1"), START)
-    assert (found["kind"], found["decide"], found["why"]) == ("amendment", ["approve", "refuse"], "more room")
-    assert found["widens"] == ["limits.max_tokens: 10 -> 20"]
+    terminal.world.settle()
+    (only,) = terminal.json("inbox")
+    return str(only["item_id"])
+
+
+@pytest.fixture
+def running(terminal: Terminal) -> Terminal:
+    """A workflow whose first task is at work."""
+    terminal.world.worker()
+    terminal.world.submit(two_tasks())
+    terminal.world.settle()
+    return terminal
+
+
+def test_an_amendment_is_shown_with_what_it_widens_and_approved(running: Terminal) -> None:
+    """Base version, proposer, reason, and each thing that needs the decision; exit 0 once the new version holds."""
+    chosen = amended(running, 7000)
+    found = running.json("inbox", chosen)
+    assert (found["kind"], found["task_id"], found["decide"]) == ("amendment", None, ["approve", "refuse"])
+    assert (found["proposer"], found["why"], found["base_version"]) == ("user:omar", "more room", 1)
+    assert found["widens"] == ["tasks.b.limits.max_tokens: 6000 -> 7000"]
+    assert running.run("inbox", chosen) == 0
+    assert "widens     tasks.b.limits.max_tokens: 6000 -> 7000" in running.out
+    with serving(running.world):
+        assert running.run("resolve", chosen, "--retry", "--reason", "x") == 1
+        assert "decide by --approve or --refuse" in running.err
+        assert running.run("resolve", chosen, "--approve", "--reason", "agreed") == 0
+    assert f"contract version 2 holds, drafted by user:omar, approved by {who()}" in running.out
+    assert running.json("inbox") == []
+
+
+def test_a_refused_amendment_changes_nothing(running: Terminal) -> None:
+    """Exit 0: it is refused, by whom and why, and the contract is as it was."""
+    chosen = amended(running, 7000)
+    with serving(running.world):
+        assert running.json("resolve", chosen, "--refuse", "--reason", "too dear")["kind"] == "amendment_refused"
+    assert running.world.workflow().contract_version == 1
+    assert running.run("inbox", chosen) == 1
+    assert "decided refuse" in running.err
