@@ -11,12 +11,16 @@ from remit.policy.model import Timeouts
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How an attempt failed. `reproducible` = a runner saw a failing case at the exact subject."""
+    """How an attempt failed. `reproducible` = a runner saw a failing case at the exact subject.
+
+    `severe` = a scanner that the runner ran names a finding of high severity.
+    """
 
     error_class: ErrorClass
     outcome: str
     reproducible: bool = False
     retry_after_seconds: int = 0
+    severe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def verdict(failure: Failure, counts: Counts, timeouts: Timeouts, *, now: dateti
     """What follows this failure. The jitter derives from `cause`, so that a replay gives the same due time."""
     if failure.outcome == DISAGREED:
         return _second_opinion(counts)
+    if failure.severe:
+        return Verdict(Recovery.ESCALATE, "high_impact_security")
     if failure.reproducible and counts.rework_task is not None:
         return _rework(counts)
     if (reason := _for_a_person(failure, counts)) is not None:

@@ -1,4 +1,4 @@
-"""Reads the reports that commands leave: JUnit XML into test ids, Bandit's JSON into a count. Pure.
+"""Reads the reports that commands leave: JUnit XML into test ids, Bandit's JSON into findings. Pure.
 
 A report is a stranger's text: entities are refused, sizes are bounded, and what can't be read is no report.
 Only this role imports it.
@@ -14,13 +14,15 @@ from defusedxml.ElementTree import fromstring
 from remit.contract.normal import ReportFormat
 
 MAX_BYTES = 16 << 20
+MAX_FINDINGS = 100  # that are named, the severest first
+_SEVERITY = {"HIGH": 0, "MEDIUM": 1, "LOW": 2}
 _WANTED = ("passed", "failed", "skipped")
 _RANK = {"passed": 0, "skipped": 1, "failed": 2}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a report says: test ids as `classname::name`, or how many findings."""
+    """What a report says: test ids as `classname::name`, or findings as `SEVERITY TEST FILE:LINE`, and how many."""
 
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -61,4 +63,16 @@ def _bandit(data: bytes) -> Report | None:
         results = json.loads(data)["results"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    return Report(findings=len(results)) if isinstance(results, list) else None
+    if not isinstance(results, list):
+        return None
+    named = sorted((_finding(each) for each in results if isinstance(each, dict)), key=_by_severity)
+    return Report(failed=tuple(dict.fromkeys(named))[:MAX_FINDINGS], findings=len(results))
+
+
+def _finding(result: dict[str, object]) -> str:
+    said = [str(result.get(name) or "?")[:200] for name in ("issue_severity", "test_id", "filename", "line_number")]
+    return f"{said[0].upper()} {said[1]} {said[2]}:{said[3]}"
+
+
+def _by_severity(finding: str) -> int:
+    return _SEVERITY.get(finding.partition(" ")[0], len(_SEVERITY))

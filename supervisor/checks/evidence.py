@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from remit.contract.normal import Check, EvidenceKind
 from remit.contract.normal import Workflow as Contract
-from remit.events.base import Evidence, EvidenceForm, ObservedBy, Subject
+from remit.events.base import Evidence, EvidenceForm, EvidenceType, ObservedBy, Subject
 from remit.events.inputs import ResultBody
 from remit.events.transitions import AcceptedOutput
 
@@ -72,6 +72,12 @@ def failing_evidence(case: Case) -> tuple[Evidence, ...]:
         and (each.failed_cases or each.findings)
         and _sound(case, each)
     )
+
+
+def is_severe(evidence: Evidence) -> bool:
+    """Whether a scanner that the runner ran names a finding of high severity: a person's to weigh, not a worker's."""
+    is_scan = evidence.kind is EvidenceType.SCAN and evidence.observed_by is ObservedBy.RUNNER
+    return is_scan and any(each.startswith("HIGH ") for each in evidence.failed_cases)
 
 
 def disputing_evidence(case: Case) -> tuple[Evidence, ...]:

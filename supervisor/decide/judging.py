@@ -7,7 +7,7 @@ from remit.events.inputs import Answer, ErrorClass, QuestionKind, ResultBody, Re
 from remit.events.transitions import Accepted, AcceptedOutput, Settlement, Stop, StopReason, TransitionKind
 
 from .. import dataflow
-from ..checks.evidence import Case, constraint_faults, judge
+from ..checks.evidence import Case, constraint_faults, is_severe, judge
 from ..limits import settle
 from ..recovery import DISAGREED, Failure
 from ..state import Task
@@ -123,13 +123,13 @@ def _end(
 
 
 def _failure(case: Case, failing: tuple[Evidence, ...]) -> Failure:
-    body, reproducible = case.body, bool(failing)
+    body, reproducible, severe = case.body, bool(failing), any(map(is_severe, failing))
     if reproducible and case.contract.tasks[case.task.task_id].verifies is not None:
         return Failure(ErrorClass.RETRYABLE_FAILED, DISAGREED)
     if body.status is ResultStatus.COMPLETED:
-        return Failure(ErrorClass.RETRYABLE_FAILED, "refused", reproducible)
+        return Failure(ErrorClass.RETRYABLE_FAILED, "refused", reproducible, severe=severe)
     blocked = f"blocked:{body.blocked_reason.value}" if body.blocked_reason else body.status.value
-    return Failure(body.error_class, blocked, reproducible, body.retry_after_seconds or 0)
+    return Failure(body.error_class, blocked, reproducible, body.retry_after_seconds or 0, severe)
 
 
 def _accept(unit: Unit, case: Case, booking: Settlement, answers: tuple[Answer, ...]) -> None:

@@ -195,3 +195,27 @@ def test_reworks_are_bounded_by_what_the_contract_says() -> None:
     wanted["tasks"]["code"]["limits"] = {"max_reworks": 0}
     lab.submit(wanted)
     assert find_defect(lab).ending.recovery_reason == "reworks_exhausted"
+
+
+@pytest.mark.parametrize(
+    ("finding", "recovery"),
+    [("HIGH B602 a.py:9", "escalate"), ("MEDIUM B608 a.py:9", "rework")],
+    ids=["high", "medium"],
+)
+def test_a_high_impact_security_finding_is_a_person_s(finding: str, recovery: str) -> None:
+    """What the runner's scanner calls high goes to the named owner before any rework; less goes back, as evidence."""
+    wanted = document()
+    wanted["commands"]["lint"] = {"argv": ["bandit", "{report}"], "report": "bandit"}
+    wanted["checks"]["lint is clean"][0]["kind"] = "scan"
+    lab = Lab()
+    for pool in ("coders", "testers", "reviewers"):
+        lab.register(pool, pool, slots=2)
+    lab.submit(wanted)
+    accept(lab, "code")
+    offer = lab.start("lint")
+    said = {"exit_status": 1, "failed_cases": (finding,), "passed_cases": (), "findings": 1}
+    ended = next(each for each in lab.finish(offer, bodies.with_evidence(offer, lab, **said)) if each.task_id == "lint")
+    assert ended.ending is not None
+    assert ended.ending.recovery.value == recovery
+    assert (ended.ending.recovery_reason == "high_impact_security") == (recovery == "escalate")
+    assert ended.ending.owner == ("user:priya" if recovery == "escalate" else None)

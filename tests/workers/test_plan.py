@@ -1,5 +1,6 @@
 """Which command lines are run, and what reports say: pure decisions."""
 
+import json
 import subprocess
 from pathlib import Path
 from uuid import UUID
@@ -130,6 +131,15 @@ def test_bandit_says_how_many_findings() -> None:
     report = read_report(ReportFormat.BANDIT, b'{"results": [{}, {}], "metrics": {}}')
     assert report is not None
     assert report.findings == 2
+
+
+def test_bandit_s_findings_are_named_the_severest_first() -> None:
+    """Severity, test, file and line: what a person weighs, and what goes back with the evidence."""
+    low = {"issue_severity": "LOW", "test_id": "B101", "filename": "a.py", "line_number": 3}
+    high = {"issue_severity": "HIGH", "test_id": "B602", "filename": "b.py", "line_number": 9}
+    report = read_report(ReportFormat.BANDIT, json.dumps({"results": [low, high, low]}).encode())
+    assert report is not None
+    assert (report.failed, report.findings) == (("HIGH B602 b.py:9", "LOW B101 a.py:3"), 3)
 
 
 @pytest.mark.parametrize("workflow", ["a", "a:b", "a..b", ".a", "a.", "a.lock", "a.b-c_d"])
