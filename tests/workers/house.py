@@ -155,13 +155,13 @@ class House:
         """What workers were told."""
         return [each for each in self._read(dispatches(POOL)) if each.kind is kind]
 
-    def until(self, kind: str) -> None:
-        """Wait for a transition of this kind."""
+    def until(self, kind: str, times: int = 1) -> None:
+        """Wait for so many transitions of this kind."""
         reader = self.log.reader()
         partitions = [Partition(Topic.TRANSITIONS, number) for number in range(self.log.partitions)]
         end = time.monotonic() + PATIENCE_S
-        while kind not in self.kinds():
+        while self.kinds().count(kind) < times:
             assert time.monotonic() < end, f"no {kind}, but {self.kinds()}"
             reader.assign(reader.ends(partitions))
-            if kind not in self.kinds():
+            if self.kinds().count(kind) < times:
                 reader.poll(1, 0.25)

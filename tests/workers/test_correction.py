@@ -80,7 +80,7 @@ def test_there_is_one_correction_in_the_life_of_an_attempt(rig: Rig, tmp_path: P
     """A second one, and one of another lease, run nothing."""
     count = tmp_path / "calls"
     handler = f"{HANDLER}\nopen({str(count)!r}, 'a').write('x')\n"
-    with rig.working(script(tmp_path, handler)):
+    with rig.working(script(tmp_path, handler), slots=2):
         offer = rig.send(offer_of(handout(WANTED)))
         rig.result(offer)
         rig.send(dispatch(DispatchKind.CORRECTION, token=9))  # another attempt
@@ -101,9 +101,10 @@ import os, pathlib, time
 waits = "REMIT_CORRECTION" in os.environ
 while waits and not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)
 """
-    with rig.working(script(tmp_path, handler), renewal_seconds=0.2):
+    with rig.working(script(tmp_path, handler), renewal_seconds=0.2) as service:
         offer = rig.send(offer_of(handout()))
         rig.result(offer)
+        rig.until(lambda: service.attempts.free() == 1, "a free slot")
         renewed = len(rig.leases(LeaseKind.RENEWED))
         rig.send(correction("no"))
         rig.until(lambda: len(rig.leases(LeaseKind.RENEWED)) > renewed, "a renewal of the correction")
@@ -116,7 +117,7 @@ while waits and not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)
 @pytest.mark.parametrize("kind", [DispatchKind.LEASE_LOST, DispatchKind.CANCEL])
 def test_an_end_meanwhile_drops_the_correction(rig: Rig, tmp_path: Path, kind: DispatchKind) -> None:
     """What is kept goes when nobody wants it any more; a correction after it runs nothing."""
-    with rig.working(script(tmp_path, HANDLER)):
+    with rig.working(script(tmp_path, HANDLER), slots=2):
         offer = rig.send(offer_of(handout(WANTED)))
         rig.result(offer)
         rig.send(dispatch(kind))

@@ -34,7 +34,7 @@ def test_two_attempts_apply_an_effect_once(rig: Rig, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     (tmp_path / "mine.py").write_text(HANDLER.format(target=str(target)), encoding="utf-8")
-    with rig.working([sys.executable, "-m", "remit.sdk", "mine.py:work", str(tmp_path)]):
+    with rig.working([sys.executable, "-m", "remit.sdk", "mine.py:work", str(tmp_path)], slots=2):
         wanted = handout({"receipt": OutputKind.VALUE, "log": OutputKind.LOG})
         results = [rig.result(rig.send(offer_of(wanted, token=token))) for token in (2, 3)]
     assert [rig.output(each)["receipt"] for each in results] == ["receipt", "receipt"]

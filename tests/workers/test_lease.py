@@ -201,10 +201,11 @@ def test_a_word_about_another_lease_ends_nothing(rig: Rig, tmp_path: Path, kind:
 
 
 def test_the_deadline_ends_an_attempt_whatever_it_does(rig: Rig, tmp_path: Path) -> None:
-    """A handler that ignores the polite signal is killed at its deadline."""
+    """LEASE-8: a handler that ignores the polite signal is killed at its deadline, though its lease is renewed."""
     handler = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)\n"
-    with rig.working(script(tmp_path, handler)):
+    with rig.working(script(tmp_path, handler), renewal_seconds=0.2):
         result = rig.result(rig.send(offer_of(handout(), deadline_seconds=1)))
+    assert len(rig.leases(LeaseKind.RENEWED)) >= 3
     assert result.result is not None
     assert "deadline" in (result.result.message or "")
 

@@ -6,6 +6,7 @@ import pytest
 
 from remit.events.inputs import LeaseKind
 from remit.events.service import DispatchKind
+from remit.events.transitions import Recovery
 from remit.policy.model import Timeouts
 from tests.workers.house import POLICY, House, one_task, python
 
@@ -40,12 +41,15 @@ def test_a_handler_that_raises_is_called_once_for_each_attempt(house: House, tmp
     )
     with house.at_work(python(tmp_path, body), "w-1"):
         house.submit(one_task(max_attempts=3))
-        house.until("escalated")
+        house.until("attempt_failed", 3)
     calls = count.read_text(encoding="utf-8").split()
     dispatched = [str(each.attempt_id) for each in house.history() if each.kind.value == "dispatched"]
     assert calls == dispatched
     assert len(set(calls)) == 3
     assert house.kinds().count("claimed") == 3
+    last = house.history()[-1].ending
+    assert last is not None
+    assert (last.recovery, last.recovery_reason) == (Recovery.ESCALATE, "attempts_exhausted")
 
 
 def test_a_malformed_envelope_is_mended_by_the_same_attempt(house: House, tmp_path: Path) -> None:
