@@ -233,14 +233,22 @@ def test_the_order_of_the_rows_is_the_order_of_the_rules() -> None:
 
 
 def test_a_reproducible_defect_comes_first() -> None:
-    """Whatever else holds, it goes upstream, and to the owner once its rounds are used up."""
-    row = _ladder()[1]
+    """Whatever else holds but a severe finding, it goes upstream, and to the owner once its rounds are used up."""
+    row = next(row for row in _ladder() if row[0].startswith("a reproducible defect"))
     failure = Failure(ErrorClass.PERMANENT_FAILED, "failed", reproducible=True)
     for reworks, recovery in ((0, Recovery.REWORK), (2, Recovery.ESCALATE)):
         counts = Counts(attempts=3, max_attempts=3, rework_task="fix", reworks=reworks, max_reworks=2)
         found = verdict(failure, counts, Timeouts(), now=NOW, cause=UUID(int=1))
         assert found.recovery is recovery
         assert ": ".join(filter(None, (recovery.value, found.reason))) in spans(row[3])
+
+
+def test_a_severe_finding_comes_before_any_rework() -> None:
+    """A person weighs it, however often it may still be mended."""
+    row = next(row for row in _ladder() if "severity" in row[0])
+    failure = Failure(ErrorClass.RETRYABLE_FAILED, "refused", reproducible=True, severe=True)
+    found = verdict(failure, Counts(1, 3, "fix", 0, 2), Timeouts(), now=NOW, cause=UUID(int=1))
+    assert f"{found.recovery.value}: {found.reason}" in spans(row[3])
 
 
 def test_every_status_stands_in_the_table_with_its_class() -> None:
