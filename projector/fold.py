@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from remit.events.base import Evidence
 from remit.events.inputs import Decision
@@ -185,6 +186,8 @@ class _Folding:
         return self.facts.ids.get(place)
 
     def _transition(self, record: Recorded, event: Transition) -> None:
+        if event.kind is TransitionKind.AMENDMENT_PROPOSED:
+            event = replace(event, contract=None)  # it does not hold, and may never
         topic = SHARD_NOTES if event.kind is TransitionKind.DEAD_LETTERED else Topic.TRANSITIONS
         more: dict[str, Any] = {"only_noted": event.kind in NOTES, "judged": _judged(event) or None}
         if event.contract is not None:

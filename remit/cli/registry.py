@@ -4,6 +4,7 @@ A module is imported when its command is run or its help is shown, so start-up s
 """
 
 COMMANDS = {
+    "amend": "remit.cli.amend:amend",
     "artefact": "remit.cli.artefact:artefact",
     "budget": "remit.cli.budget:budget",
     "cancel": "remit.cli.submit:cancel",

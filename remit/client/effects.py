@@ -4,6 +4,7 @@ A record is acted upon only once the supervisor says so in `transitions`; nothin
 """
 
 import time
+from collections.abc import Collection
 from contextlib import closing
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from remit.codec import decode
 from remit.errors import CodecError, LogError, UnconfirmedError
 from remit.events.base import Event
 from remit.events.envelope import key_of, message
-from remit.events.transitions import Transition
+from remit.events.transitions import Transition, TransitionKind
 from remit.leaks import refuse_leaks
 from remit.log.protocols import Log, Partition, Recorded
 from remit.topics import Topic, partition_of
@@ -37,15 +38,19 @@ class Ear:
             self._reader.close()
             raise
 
-    def effect(self, event_id: UUID, sent: Recorded, deadline: float) -> Transition:
+    def effect(
+        self, event_id: UUID, sent: Recorded, deadline: float, *, but: Collection[TransitionKind] = ()
+    ) -> Transition:
         """The first transition caused by that event, or by the record as it lies; TimeoutError at `deadline`.
+
+        Those of the kinds `but` are passed over: they come before what answers the event, in the same step.
 
         A dead letter's note knows the record by its coordinates alone.
         """
         while time.monotonic() < deadline:
             for recorded in self._reader.poll(POLL, POLL_S):
                 found = read_transition(recorded)
-                if found is not None and _caused(found, event_id, sent):
+                if found is not None and found.kind not in but and _caused(found, event_id, sent):
                     return found
         raise TimeoutError
 
@@ -71,7 +76,15 @@ def _caused(transition: Transition, event_id: UUID, sent: Recorded) -> bool:
     return cause.event_id == event_id or place == (sent.topic, sent.partition, sent.offset)
 
 
-def carry_out(log: Log, event: Event, topic: Topic, *, timeout: float = TIMEOUT_S, ask: str) -> Transition:
+def carry_out(
+    log: Log,
+    event: Event,
+    topic: Topic,
+    *,
+    timeout: float = TIMEOUT_S,
+    ask: str,
+    but: Collection[TransitionKind] = (),
+) -> Transition:
     """Write the event and return the first transition that it caused.
 
     Raises UnconfirmedError after `timeout` seconds, or as soon as the log fails: `ask` tells how to find out.
@@ -86,7 +99,7 @@ def carry_out(log: Log, event: Event, topic: Topic, *, timeout: float = TIMEOUT_
             stage[0] = "it was sent, and whether it arrived is not known"
             sent = writer.append([message(event, topic)], max(deadline - MARGIN_S - time.monotonic(), MARGIN_S))[0]
             stage[0] = "it lies on the log, and no supervisor has answered it"
-            return ear.effect(event.event_id, sent, deadline)
+            return ear.effect(event.event_id, sent, deadline, but=but)
 
     try:
         return within(timeout, work)

@@ -30,6 +30,7 @@ ELSEWHERE = {"grant verify"}
 """Needs a signed grant: its own tests show that it prints one document."""
 ON_A_CLUSTER = {"doctor": ("doctor",), "topics list": ("topics", "list")}
 CASES: dict[str, Callable[[Path], tuple[str, ...]]] = {
+    "amend": lambda home: ("amend", "w1", str(home / "workflow.json"), "--reason", "x"),
     "artefact put": lambda home: ("artefact", "put", str(home / "workflow.json")),
     "budget": lambda _: ("budget", "w1"),
     "cancel": lambda _: ("cancel", "w1", "--task", "b", "--reason", "x"),

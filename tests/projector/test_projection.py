@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from projector.incoming import COLUMNS
 from projector.sql import columns_of, selects
@@ -141,6 +142,19 @@ def test_an_amended_contract_clears_what_it_lacks(tmp_path: Path) -> None:
         ("b", 1),
     ]
     assert ask(tmp_path / "db.duckdb", "SELECT tasks_total FROM workflow_list") == [(1,)]
+
+
+def test_a_proposed_contract_holds_nowhere(tmp_path: Path) -> None:
+    """What waits for a person changes no column: tasks, version and limits are those in force."""
+    history = History()
+    history.accept_contract("a")
+    amended = history.accept_contract("a", "b", version=2)
+    history.events[-1] = replace(amended, kind=TransitionKind.AMENDMENT_PROPOSED)
+    log = MemoryLog(clock=ticking())
+    log.writer().append([message(event) for event in history.events])
+    project(log, tmp_path / "db.duckdb")
+    assert ask(tmp_path / "db.duckdb", "SELECT task_id, contract_version FROM tasks") == [("a", 1)]
+    assert ask(tmp_path / "db.duckdb", "SELECT contract_version FROM workflows") == [(1,)]
 
 
 class TestGuard:
