@@ -94,6 +94,7 @@ class Attempt:
         return self._run()
 
     def _work_again(self, faults: Sequence[str]) -> Outcome:
+        self._job.ground.refuse_links()
         refused = self._refused()
         self._meter.begin_again(self._told)
         self._told = None
@@ -116,6 +117,7 @@ class Attempt:
         with self._checkpoints.watched():
             ended = handle(self._job, self._bench, self._meter, self._stop, channel)
         times = (started, self._bench.clock())
+        self._job.ground.refuse_links()
         self._printed += ended.output
         ended = dataclasses.replace(ended, output=self._printed)
         self._log = self._keep(self._printed)

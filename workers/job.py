@@ -11,6 +11,7 @@ from pathlib import Path
 
 from remit.artefacts import ArtefactStore
 from remit.contract.handout import Handout
+from remit.errors import WorkspaceError
 from remit.events.base import InputVersion
 from remit.events.service import Dispatch, Offer
 from remit.redaction import Redactor
@@ -101,6 +102,12 @@ class Ground:
         """Make the folders; the workspace comes with its content."""
         for folder in (self.out, self.inputs, self.home, self.scratch, self.observed, self.tools, self.bin):
             folder.mkdir(parents=True)
+
+    def refuse_links(self) -> None:
+        """Raise WorkspaceError where the command put a link in place of a folder that the runner reads and clears."""
+        for folder in (self.workspace, self.out, self.observed):
+            if folder.is_symlink():
+                raise WorkspaceError(f"the command put a link in place of its folder {folder.name}")
 
     def make_ready_again(self) -> None:
         """Take away what the first submission said; what the command worked on stays."""

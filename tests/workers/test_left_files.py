@@ -15,6 +15,7 @@ from remit.errors import EnvelopeInvalidError
 from remit.events.base import Amounts
 from remit.redaction import Redactor
 from remit.result.envelope import FileOutput
+from tests.workers.rig import Rig, correction, handout, offer_of, script
 from workers.channel import Channel
 from workers.gateway import Gateway
 from workers.job import Ground
@@ -96,3 +97,25 @@ def test_a_spooled_file_that_cannot_be_read_is_set_aside(tmp_path: Path, data: b
     (tmp_path / f"{UUID(int=1)}.result").write_bytes(data)
     assert spool.waiting() == []
     assert [path.suffix for path in tmp_path.iterdir()] == [".unreadable"]
+
+
+@pytest.mark.parametrize("name", ["out", "workspace"])
+def test_a_link_in_place_of_a_folder_fails_the_attempt(rig: Rig, tmp_path: Path, name: str) -> None:
+    """The runner follows it nowhere, not even to clean up for a correction."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "result.json").write_text('{"status": "completed", "output": {}, "evidence": []}')
+    handler = f"""
+import os, pathlib, shutil
+place = pathlib.Path(os.environ["REMIT_{"OUT" if name == "out" else "WORKSPACE"}"])
+shutil.rmtree(place)
+place.symlink_to({str(tmp_path / "theirs")!r})
+"""
+    with rig.working(script(tmp_path, handler)):
+        offer = rig.send(offer_of(handout()))
+        first = rig.result(offer).result
+        rig.send(correction("no"))
+        second = rig.result(offer, 2).result
+    for each in (first, second):
+        assert each is not None
+        assert each.message == f"the command put a link in place of its folder {name}"
+    assert (tmp_path / "theirs" / "result.json").exists()
