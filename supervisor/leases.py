@@ -71,6 +71,10 @@ class LeaseBook:
         for attempt_id in ended:
             self._held.pop(attempt_id, None)
             self._usage.pop(attempt_id, None)
+
+    def close(self, attempts: set[UUID]) -> None:
+        """Forget what attempts saved that have come to their end, their review included."""
+        for attempt_id in attempts:
             self._saved.pop(attempt_id, None)
 
     def usage(self) -> Mapping[UUID, Usage]:

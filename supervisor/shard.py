@@ -156,6 +156,7 @@ class Shards:
         before = self.states.get(key)
         self._store(key, state, self.shard_of(key))
         self.leases.forget(_attempts(before) - _attempts(state))
+        self.leases.close(_current(before) - _current(state))
         self._enter(key, before, state)
 
     def _enter(self, key: Key, before: State | None, state: State) -> None:
@@ -275,6 +276,10 @@ def _running(state: State | None) -> list[Running]:
 
 def _attempts(state: State | None) -> set[UUID]:
     return {phase.attempt_id for phase in _running(state)}
+
+
+def _current(state: State | None) -> set[UUID]:
+    return {each.attempt_id for each in open_attempts(state)} if isinstance(state, Workflow) else set()
 
 
 def key_of(recorded: Recorded) -> Key | None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from remit.codec import decode
-from remit.events.base import Usage
-from remit.events.inputs import Lease, LeaseKind
+from remit.events.base import ArtefactRef, Usage
+from remit.events.inputs import ErrorClass, Lease, LeaseKind, ResultStatus
 from remit.topics import Topic
 from supervisor import service
 from tests.supervisor.world import World, completed, two_tasks
@@ -184,3 +184,33 @@ def test_a_long_call_with_heartbeats_stays_one_attempt(world: World) -> None:
     assert [each.worker_id for each in world.sent() if each.task_id == "a"] == ["w1"]
     renewals = [decode(Topic.LEASES, each.value) for each in world.read(Topic.LEASES)]
     assert sum(isinstance(each, Lease) and each.kind is LeaseKind.RENEWED for each in renewals) >= 8
+
+
+@pytest.mark.parametrize("ending", ["lost", "failed", "refused"])
+def test_what_an_attempt_saved_is_handed_to_the_next_one(world: World, ending: str) -> None:
+    """A checkpoint told by a renewal survives however its attempt ends, after an inspection too; only references do."""
+    saved = f"artefact://sha256/{'ab' * 32}"
+    offer = offered(world)
+    world.claim(offer)
+    world.settle()
+    world.renew(offer, checkpoint=saved, progress=1)
+    world.renew(offer, checkpoint="file:///etc/passwd", progress=2)
+    world.settle()
+    if ending == "lost":
+        world.forward(31)
+    elif ending == "failed":
+        world.result(
+            offer, completed(offer, world, status=ResultStatus.FAILED, error_class=ErrorClass.RETRYABLE_FAILED)
+        )
+    else:
+        lost = ArtefactRef(reference=f"artefact://sha256/{'cd' * 32}", sha256="cd" * 32, size=5)
+        world.result(offer, completed(offer, world, log=lost))
+    world.settle()
+    for _ in range(3):
+        world.forward(31)
+        world.alive(offer.worker_id)
+        world.settle()
+    again = world.offer()
+    assert again.attempt_id != offer.attempt_id
+    assert again.offer is not None
+    assert again.offer.resume_from == saved
