@@ -77,4 +77,4 @@ def usage(workflow_id: str, task_id: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     attempt.handle = handle  # type: ignore[attr-defined]
-    main(["worker", "run", "--slots", str(SLOTS), "--exec", sys.executable, *sys.argv[1:]])
+    main(["worker", "run", "--sandbox", "off", "--slots", str(SLOTS), "--exec", sys.executable, *sys.argv[1:]])

@@ -84,7 +84,19 @@ class Rig:
     def worker(self, worker_id: str, executable: Path, **env: str) -> subprocess.Popen[bytes]:
         """Start a worker of the pool `shell`."""
         allowed = [part for name in env for part in ("--env-allow", name)]
-        argv = ("worker", "run", "--pool", "shell", "--id", worker_id, "--exec", str(executable), *allowed)
+        argv = (
+            "worker",
+            "run",
+            "--pool",
+            "shell",
+            "--id",
+            worker_id,
+            "--sandbox",
+            "off",
+            "--exec",
+            str(executable),
+            *allowed,
+        )
         return self.start(*argv, **env)
 
     def history(self, workflow_id: str, tenant_id: str = "local") -> list[Transition]:

@@ -95,7 +95,7 @@ def test_words_are_no_evidence(rig: Rig, evidence: list[dict[str, object]], reas
     prepared = _bare_contract(rig)
     rig.supervisor()
     worker = executable(rig.home / "agent.sh", BARE.replace("EVIDENCE", json.dumps(evidence)))
-    rig.start("worker", "run", "--pool", "coding", "--id", "coder", "--exec", str(worker))
+    rig.start("worker", "run", "--pool", "coding", "--id", "coder", "--sandbox", "off", "--exec", str(worker))
     rig.run("submit", str(prepared), "--id", "bare")
     refused = rig.await_kind("bare", "result_refused")
     assert refused.ending is not None
