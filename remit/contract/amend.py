@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from remit.contract.build import command
 from remit.contract.document import as_document
 from remit.contract.gate import normalise
-from remit.contract.normal import Workflow
+from remit.contract.normal import TaskContract, Workflow
 from remit.contract.widening import Difference, widening
 from remit.errors import ContractInvalidError
 from remit.faults import Fault, lines
@@ -80,16 +80,27 @@ def _version(current: Workflow, draft: Mapping[str, Any], policy: Policy, now: d
 
 
 def regated(current: Workflow, document: Mapping[str, Any], policy: Policy, *, now: datetime) -> Workflow:
-    """A whole document through the gate as a version of `current`; tasks that a worker proposed stay known as such."""
+    """A whole document through the gate as a version of `current`.
+
+    Tasks that a worker proposed stay known as such; those that verify others keep their share of unchanged limits.
+    """
     workflow = normalise(
         document, policy, now=now, workflow_id=current.workflow_id, tenant_id=current.tenant_id, resolved=True
     )
-    proposed = {
-        task_id: replace(task, parent=old.parent, depth=old.depth)
+    same_limits = workflow.limits == current.limits
+    carried = {
+        task_id: _carried(old, task, same_limits=same_limits)
         for task_id, task in workflow.tasks.items()
-        if (old := current.tasks.get(task_id)) is not None and old.parent is not None
+        if (old := current.tasks.get(task_id)) is not None
     }
-    return replace(workflow, tasks=workflow.tasks | proposed) if proposed else workflow
+    return replace(workflow, tasks=workflow.tasks | carried)
+
+
+def _carried(old: TaskContract, task: TaskContract, *, same_limits: bool) -> TaskContract:
+    """What no document says of a task."""
+    if old.parent is not None:
+        return replace(task, parent=old.parent, depth=old.depth)
+    return replace(task, limits=old.limits) if task.verifies is not None and same_limits else task
 
 
 def changed_places(current: Workflow, document: Mapping[str, Any], policy: Policy) -> tuple[str, ...]:

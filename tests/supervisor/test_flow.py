@@ -19,7 +19,7 @@ from remit.policy.model import Timeouts
 from supervisor import graph
 from supervisor.recovery import Counts, Failure, back_off, verdict
 from tests.supervisor import bodies
-from tests.supervisor.lab import NAMES, POLICY, START, Lab
+from tests.supervisor.lab import NAMES, POLICY, START, Lab, document
 from tests.supervisor.test_budget import bench, side_by_side
 
 
@@ -302,3 +302,27 @@ def test_law_8_verdicts_do_not_depend_on_the_order_across_tasks() -> None:
 def test_a_lab_without_workflow_is_at_rest() -> None:
     """Nothing fires before a contract was accepted."""
     assert Lab().forward(10_000) == []
+
+
+def test_branches_are_brought_together_by_a_task_that_integrates() -> None:
+    """Two revisions side by side, then one that descends from both: it is the final one, and the tests are on it."""
+    lab = Lab()
+    for worker_id, pool in {"c1": "coders", "c2": "coders", "t1": "testers"}.items():
+        lab.register(worker_id, pool)
+    wanted = document()
+    code = wanted["tasks"]["code"]
+    right = code | {"permissions": {"repository": "read-write:right"}}
+    both = {"left": "task://code/revision", "right": "task://right/revision"}
+    join = right | {"depends_on": ["code", "right"], "inputs": both}
+    test = wanted["tasks"]["test"] | {"depends_on": ["join"], "inputs": {"revision": "task://join/revision"}}
+    wanted["tasks"] = {"code": code, "right": right, "join": join, "test": test | {"rework": "join"}}
+    wanted["definition_of_done"] = ["committed", "tests pass"]
+    wanted["checks"] = {text: wanted["checks"][text] for text in wanted["definition_of_done"]}
+    wanted["checks"]["committed"][0]["task"] = "join"
+    lab.submit(wanted)
+    assert lab.assign() == 2  # at once, each on its own branch
+    for task_id in ("code", "right", "join", "test"):
+        lab.finish(lab.start(task_id), bodies.good(lab.offer(task_id), lab))
+    gate = lab.history[-1].gate
+    assert gate is not None
+    assert [each.revision for each in gate.final_subjects] == [bodies.revision_of(lab.offer("join"))]

@@ -11,6 +11,7 @@ from remit.events.service import Dispatch
 from remit.events.transitions import Accepted, Transition
 from tests.supervisor import bodies
 from tests.supervisor.lab import Lab
+from tests.supervisor.test_amendment import amend, decide
 
 POLICY = """
 schema_version: policy-v1
@@ -48,7 +49,7 @@ def wanted(spawn: dict[str, Any] | None = None, root: dict[str, Any] | None = No
         "inputs": {"text": "input://text"},
         "tools": ["read"],
         "risk_class": "low",
-        "limits": {"max_tokens": 50_000, "max_cost_gbp": "10"},
+        "limits": {"max_tokens": 50_000, "max_cost_gbp": "10", "max_tool_calls": 200},
     }
     return {
         "schema_version": "workflow-v1",
@@ -346,3 +347,22 @@ def test_children_of_a_type_s_own_plan() -> None:
         bench.register("h1", "helpers", slots=50, tools=("read",))
         bench.submit(wanted(root=root))
         assert finish(bench, "root", part("a")).subtasks == taken
+
+
+def test_what_a_task_proposes_again_is_there_already(lab: Lab) -> None:
+    """Done anew, a task proposes the same: its children wait, are named as duplicates, and are done anew once each."""
+    same = part("a", inputs={"text": "task://root/report"}), part("b")
+    lab.submit(wanted(PLAN))
+    finish(lab, "root", *same)
+    finish(lab, "a")
+    amend(lab, {"tasks": {"root": {"objective": "Count all, and well"}}}, base=2)
+    decide(lab)
+    assert lab.statuses() == {"root": "queued", "a": "waiting", "b": "waiting"}
+    accepted = finish(lab, "root", *same)
+    assert [each.detail for each in accepted.refused_subtasks] == ["a", "b"]
+    assert set(reasons(accepted).values()) == {"duplicate_task"}
+    assert [lab.workflow.tasks[each].round for each in ("root", "a", "b")] == [2, 2, 1]
+    finish(lab, "a")
+    finish(lab, "b")
+    assert lab.workflow.status.value == "accepted"
+    lab.check_replay()
