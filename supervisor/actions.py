@@ -87,7 +87,7 @@ def _worker(task: Task) -> str:
 
 
 def outstanding_decisions(workflow: Workflow) -> tuple[Outstanding, ...]:
-    """What waits for a person: escalated tasks, states in doubt, the deployment of what was accepted."""
+    """What waits for a person: escalated tasks, amendments, states in doubt, the deployment of what was accepted."""
     found = [
         Outstanding("escalated", task.phase.owner, task.task_id, task.phase.reason)
         for task in workflow.tasks.values()
@@ -98,6 +98,8 @@ def outstanding_decisions(workflow: Workflow) -> tuple[Outstanding, ...]:
         for task in workflow.tasks.values()
         if isinstance(task.phase, Quarantined)
     ]
+    if workflow.open:
+        found += [Outstanding("amendment", each.owner, None, each.item_id) for each in workflow.proposed]
     if workflow.deployment_authorisation == "pending":
         found.append(Outstanding("deployment_authorisation", None))
     return tuple(found)

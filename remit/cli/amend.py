@@ -24,7 +24,9 @@ OUTCOMES = {TransitionKind.CONTRACT_AMENDED: "amended", TransitionKind.AMENDMENT
 @click.command()
 @click.argument("workflow_id", metavar="WORKFLOW")
 @click.argument("file", type=FILE)
-@click.option("--base-version", type=click.IntRange(min=1), help="The contract version it was made on; by default the newest.")
+@click.option(
+    "--base-version", type=click.IntRange(min=1), help="The contract version it was made on; by default the newest."
+)
 @click.option("--reason", required=True, help="Why, for the record and for whoever decides.")
 @click.option("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, help="Seconds to wait for the answer.")
 @tenant_option

@@ -12,6 +12,7 @@ from remit.contract.normal import task_hash
 from remit.events import inputs as events
 from remit.events.service import DispatchKind
 from remit.events.transitions import Transition
+from supervisor.actions import outstanding_decisions
 from tests.supervisor import bodies
 from tests.supervisor.lab import Lab, document
 
@@ -232,6 +233,9 @@ def test_what_widens_or_drops_waits_for_the_owner(plain: Lab, said: dict[str, An
     assert any(line in each for each in proposed.proposal.widens), proposed.proposal.widens
     (item,) = plain.workflow.proposed
     assert (item.item_id, item.owner, item.proposer) == (f"w1/{proposed.sequence}", "user:priya", "user:ann")
+    assert [(each.what, each.person, each.reason) for each in outstanding_decisions(plain.workflow)] == [
+        ("amendment", "user:priya", item.item_id)
+    ]
     assert plain.start("code").offer is not None
     plain.check_replay()
 
