@@ -11,7 +11,7 @@ PLANT  ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-TYPED  := $(wildcard remit supervisor workers projector benchmarks chaos fuzz) tests
+TYPED  := $(wildcard remit supervisor workers projector simulator benchmarks chaos fuzz) tests
 
 .PHONY: demo test check up down lock bench chaos fuzz
 

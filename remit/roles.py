@@ -1,10 +1,13 @@
-"""Finds a role's modules: beside `remit` in a checkout, below it in an installed wheel. Only `remit.cli` imports it."""
+"""Finds a role's modules: beside `remit` in a checkout, below it in an installed wheel.
+
+Only `remit.cli` and the simulator import it.
+"""
 
 import importlib
 import importlib.util
 from types import ModuleType
 
-ROLES = ("supervisor", "workers", "projector")
+ROLES = ("supervisor", "workers", "projector", "simulator")
 
 
 def role(path: str) -> ModuleType:

@@ -45,9 +45,12 @@ def test_the_wheel_runs_its_commands_and_finds_its_roles(wheel: Path, tmp_path: 
     assert len(json.loads(shown)) == 13
     code = (
         "from remit.roles import role; "
-        "print(*(role(each).__name__ for each in ('supervisor.service', 'workers', 'projector')))"
+        "print(*(role(each).__name__ for each in ('supervisor.service', 'workers', 'projector', 'simulator')))"
     )
-    assert _python(wheel, code, tmp_path).split() == ["remit.supervisor.service", "remit.workers", "remit.projector"]
+    roles = ["remit.supervisor.service", "remit.workers", "remit.projector", "remit.simulator"]
+    assert _python(wheel, code, tmp_path).split() == roles
+    simulated = _python(wheel, "from remit.cli.entry import run; sys.exit(run(['simulate', '--seeds', '3']))", tmp_path)
+    assert "3 histories" in simulated
 
 
 def test_formats_are_checked_with_what_the_plain_install_brings(wheel: Path, tmp_path: Path) -> None:

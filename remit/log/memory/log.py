@@ -60,6 +60,11 @@ class MemoryLog:
         with self._store.changed:
             self._store.forget()
 
+    def rewind_offsets(self) -> None:
+        """Let the group's committed offsets be zero, as after somebody set them back."""
+        with self._store.changed:
+            self._store.rewind()
+
     def delete_before(self, partition: Partition, offset: int) -> None:
         """Let retention take the records before `offset`."""
         with self._store.changed:

@@ -114,6 +114,10 @@ class Store:
         """Let no offset be committed any more."""
         self._committed.clear()
 
+    def rewind(self) -> None:
+        """Let every committed offset be zero."""
+        self._committed = dict.fromkeys(self._committed, 0)
+
     def start(self, partition: Partition) -> int:
         """Earliest offset held."""
         return self._of(partition).start

@@ -1,0 +1,42 @@
+"""People who work the inbox of a simulated world: they try again, stop, look away, or decide on what is gone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from remit.events.inputs import Decision, DecisionKind
+from remit.topics import Topic
+
+from .parts import inbox
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from .world import World
+
+CHOICES = ("retry", "retry", "stop", "approve", "refuse", "late", "leave")
+
+
+def work_inbox(world: World, chance: Random, *, only: str | None = None) -> None:
+    """Decide on what is open, each item by chance; `only` on those of one workflow."""
+    for each in world.watch.workflows():
+        for item in inbox.inbox(each) if only in {None, each.workflow_id} else ():
+            choice = chance.choice(CHOICES)
+            if choice != "leave":
+                _decide(world, each.tenant_id, each.workflow_id, item, choice)
+
+
+def _decide(world: World, tenant_id: str, workflow_id: str, item: Any, choice: str) -> None:  # noqa: ANN401 - an Item
+    kind = {"approve": DecisionKind.APPROVE, "refuse": DecisionKind.REFUSE}.get(choice, DecisionKind.RESOLVE)
+    said = {
+        "person": "user:priya",
+        "task_id": item.task_id,
+        "item_id": item.item_id,
+        "content_sha256": item.content_sha256 if choice != "late" else "0" * 64,
+        "reason": "I looked at it",
+        "minutes_spent": Decimal("1.5"),
+        "resolution": choice if kind is DecisionKind.RESOLVE else None,
+    }
+    world.tell("person", f"{tenant_id}/{workflow_id}", f"{choice} {item.item_id} ({item.reason})")
+    world.write(Topic.DECISIONS, Decision, kind=kind, tenant_id=tenant_id, workflow_id=workflow_id, **said)
