@@ -85,7 +85,13 @@ def regated(current: Workflow, document: Mapping[str, Any], policy: Policy, *, n
     Tasks that a worker proposed stay known as such; those that verify others keep their share of unchanged limits.
     """
     workflow = normalise(
-        document, policy, now=now, workflow_id=current.workflow_id, tenant_id=current.tenant_id, resolved=True
+        document,
+        policy,
+        now=now,
+        workflow_id=current.workflow_id,
+        tenant_id=current.tenant_id,
+        resolved=True,
+        approved=current,
     )
     same_limits = workflow.limits == current.limits
     carried = {

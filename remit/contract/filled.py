@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from remit.contract import normal
 from remit.contract.file import TaskModel, WorkflowFile
 from remit.contract.references import Reference, parse_reference
 from remit.policy.model import Policy, Pool, SpawnModel, TaskType
@@ -87,6 +88,7 @@ class Filled:
     now: datetime
     is_bare: bool
     resolved: bool
+    approved: normal.Workflow | None = None  # the version in force that it follows
 
     @cached_property
     def tasks(self) -> dict[str, Task]:
@@ -97,6 +99,13 @@ class Filled:
         task_type = self.policy.task_types.get(own.task_type)
         pool_name = own.pool or (task_type.pool if task_type else None)
         return Task(task_id, own, task_type, pool_name, self.policy.pools.get(pool_name) if pool_name else None)
+
+    def approved_limits(self, task_id: str | None = None) -> normal.Limits | None:
+        """What the version in force says of a task, or of the workflow; None where it knows none of that."""
+        if self.approved is None or task_id is None:
+            return self.approved.limits if self.approved else None
+        task = self.approved.tasks.get(task_id)
+        return task.limits if task else None
 
     @cached_property
     def prerequisites(self) -> dict[str, frozenset[str]]:

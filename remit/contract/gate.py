@@ -33,19 +33,21 @@ def normalise(
     workflow_id: str | None = None,
     tenant_id: str | None = None,
     resolved: bool = False,
+    approved: normal.Workflow | None = None,
 ) -> normal.Workflow:
     """The normal form of a workflow file, bare contract or task envelope; raises ContractInvalidError with all faults.
 
     `now` is the record's append time (aware). `workflow_id` and `tenant_id` are those of the record's key, if it has
     one: a document that names others is invalid. A workflow without any id is named by its content. With `resolved`,
-    references that `submit` resolves are refused.
+    references that `submit` resolves are refused. `approved` is the version in force that this one follows: a deadline
+    that stays as it is there need not lie ahead, for a wait for a person moves the end and not the document.
     """
     aware(now, "now")
     reading, expanded = _understand(document, policy)
     if expanded is None:
         _refuse(reading.faults, document)
     is_bare = not isinstance(reading.model, WorkflowFile)
-    filled = Filled(expanded.file, policy, now, is_bare=is_bare, resolved=resolved)
+    filled = Filled(expanded.file, policy, now, is_bare=is_bare, resolved=resolved, approved=approved)
     faults = [
         *_key_faults(filled, workflow_id, tenant_id),
         *(fault for rule in _rules(filled) for fault in rule(filled)),

@@ -3,7 +3,7 @@
 # ruff: noqa: E501  (a draft and its line are read side by side)
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -130,3 +130,18 @@ def test_a_malformed_draft_is_a_fault(part: str, value: Any, drafted: Amend) -> 
     with pytest.raises(ContractInvalidError) as caught:
         drafted({part: value})
     assert any(line.startswith(part) or "of the approved version is missing" in line for line in caught.value.faults)
+
+
+def test_a_deadline_that_stays_need_not_lie_ahead(
+    small: Document, policy: Policy, now: datetime, normal_form: Callable[..., Workflow]
+) -> None:
+    """What was ahead when it was approved stays as it is, however it is written; a new one lies ahead."""
+    small["limits"] = small["tasks"]["a"]["limits"] = {"deadline": "2026-07-19T12:00:00Z"}
+    approved, later = normal_form(small), now + timedelta(days=60)
+    for text in ("2026-07-19T12:00:00Z", "2026-07-19T13:00:00+01:00"):
+        draft = {"schema_version": "workflow-v1", "limits": {"deadline": text, "max_workers": 1}}
+        assert amend(approved, draft, policy, now=later).limits.deadline == "2026-07-19T12:00:00Z"
+    for text in ("2026-07-19T11:59:59Z", "not a time"):
+        draft = {"schema_version": "workflow-v1", "tasks": {"a": {"limits": {"deadline": text}}}}
+        with pytest.raises(ContractInvalidError, match=r"tasks\.a\.limits\.deadline"):
+            amend(approved, draft, policy, now=later)

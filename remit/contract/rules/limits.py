@@ -1,12 +1,14 @@
 """Limits: a task's within the workflow's, the workflow's within the policy's; deadlines real and ahead."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from remit.contract.deadlines import deadline_rule
+from remit.contract.deadlines import deadline_rule, in_utc, parse_deadline
 from remit.contract.file import ContractLimits
 from remit.contract.filled import Filled, Task
 from remit.contract.limits import PER_TASK, SHARED, WORKFLOW_ONLY, workflow_limit
+from remit.contract.normal import Limits
 from remit.faults import Fault, Path
 
 
@@ -16,7 +18,7 @@ def faults(filled: Filled) -> Iterator[Fault]:
     for field in (*SHARED, *PER_TASK, *WORKFLOW_ONLY):
         most = getattr(filled.policy.limits.max, field)
         yield from _above(getattr(own, field), most, "policy", ("limits", field))
-    yield from _deadline(filled, own, ("limits", "deadline"))
+    yield from _deadline(filled, own, ("limits", "deadline"), filled.approved_limits())
     for task in filled.tasks.values():
         yield from _task(filled, task)
     most = workflow_limit(filled, "max_tasks")
@@ -32,7 +34,7 @@ def _task(filled: Filled, task: Task) -> Iterator[Fault]:
     for field in WORKFLOW_ONLY:
         if getattr(own, field) is not None:
             yield Fault((*path, field), "is a limit of the workflow, not of a task")
-    yield from _deadline(filled, own, (*path, "deadline"))
+    yield from _deadline(filled, own, (*path, "deadline"), filled.approved_limits(task.id))
 
 
 def _ceiling(filled: Filled, field: str) -> tuple[Any, str]:
@@ -50,8 +52,13 @@ def _above(value: Any, most: Any, whose: str, path: Path) -> Iterator[Fault]:  #
         yield Fault(path, f"must be at most {most} ({whose})")
 
 
-def _deadline(filled: Filled, own: ContractLimits, path: Path) -> Iterator[Fault]:
-    if own.deadline is not None:
-        rule = deadline_rule(own.deadline, filled.now, filled.policy.limits.max.deadline_seconds)
-        if rule is not None:
-            yield Fault(path, rule)
+def _deadline(filled: Filled, own: ContractLimits, path: Path, approved: Limits | None) -> Iterator[Fault]:
+    if own.deadline is None or (approved is not None and _is_at(own.deadline, approved.deadline)):
+        return
+    rule = deadline_rule(own.deadline, filled.now, filled.policy.limits.max.deadline_seconds)
+    if rule is not None:
+        yield Fault(path, rule)
+
+
+def _is_at(text: str, instant: str | None) -> bool:
+    return isinstance(parse_deadline(text), datetime) and in_utc(text) == instant
