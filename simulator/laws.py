@@ -58,6 +58,7 @@ def step(before: state.State, transition: Transition, after: state.State) -> Non
         _arrows(before, transition, after)
         _terminal(before, transition, after)
         _changes(before, transition, after)
+        _counts(before, transition, after)
 
 
 def _arrows(before: state.Workflow, transition: Transition, after: state.Workflow) -> None:
@@ -78,6 +79,8 @@ def _arrows(before: state.Workflow, transition: Transition, after: state.Workflo
             drawn |= {"escalated"}  # the gate found that what was accepted does not hold
         if (transition.ending and transition.ending.recovery == "rework") or transition.reason == "superseded":
             drawn |= {"waiting"} if one in BY_REWORK else frozenset()
+        if transition.kind is TransitionKind.TASK_RESOLVED and one in BY_REWORK | {"escalated"}:
+            drawn |= {"waiting"}  # what it needs was sent back meanwhile, or it needs what is made anew
         if amended and one in STILL:
             drawn |= {"waiting", "queued"}  # what it rests on is another now
         hold(one == other or other in drawn, "2 (arrows)", f"{transition.kind}: {task_id} went from {one} to {other}")
@@ -115,6 +118,16 @@ def _changes(before: state.Workflow, transition: Transition, after: state.Workfl
         if (task.status, task.round) != known.get(task_id)
     }
     hold(told == moved, "2 (changes)", f"{transition.kind} tells of {told}, and what moved is {moved}")
+
+
+def _counts(before: state.Workflow, transition: Transition, after: state.Workflow) -> None:
+    """Law 7: only a defect of the work and a person's word give attempts back, no amendment by rule does."""
+    sent_back = transition.ending is not None and transition.ending.recovery == "rework"
+    for task_id, task in after.tasks.items():
+        earlier = before.tasks.get(task_id)
+        kept = earlier is None or task.attempts_started >= earlier.attempts_started
+        allowed = kept or sent_back or transition.resolution is not None
+        hold(allowed, "7 (bounded)", f"{transition.kind}: {task_id} has its attempts back")
 
 
 def bends(transition: Transition) -> bool:

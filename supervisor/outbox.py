@@ -1,6 +1,6 @@
 """outbox(state, transition) -> dispatches: what one transition tells a worker. Pure."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -90,7 +90,7 @@ def _offer(state: Workflow, transition: Transition, dispatched: Dispatched, atte
         lease_seconds=times.lease_seconds,
         renewal_seconds=times.renewal_seconds,
         no_progress_seconds=times.no_progress_seconds,
-        deadline_at=task.deadline_at or state.deadline_at,
+        deadline_at=min(_ends(state, task), default=None),
         deadline_seconds=contract.limits.deadline_seconds,
         remaining=attempt.reserved,
         grant=_grant(state, task, dispatched, attempt),
@@ -99,10 +99,16 @@ def _offer(state: Workflow, transition: Transition, dispatched: Dispatched, atte
     )
 
 
+def _ends(state: Workflow, task: Task) -> list[datetime]:
+    """When an attempt ends at the latest; the workflow's own end is not known while its clock stands."""
+    whole = state.deadline_at if state.clock_stopped_at is None else None
+    return [each for each in (task.deadline_at, whole) if each is not None]
+
+
 def _grant(state: Workflow, task: Task, dispatched: Dispatched, attempt: Attempt) -> Grant:
     """What the attempt may touch, until its hard end; whoever writes it signs it."""
     contract = state.contract.tasks[task.task_id]
-    ends = [each for each in (task.deadline_at, state.deadline_at) if each is not None]
+    ends = _ends(state, task)
     seconds = contract.limits.deadline_seconds
     ends += [dispatched.offer_until + timedelta(seconds=seconds)] if seconds is not None else []
     return Grant(

@@ -24,7 +24,7 @@ from remit.events.transitions import (
 from .once import once
 
 STATE_SCHEMA = 2
-DECIDER_VERSION = 1
+DECIDER_VERSION = 2
 
 
 class Waiting(msgspec.Struct, frozen=True, tag=True, gc=False):
@@ -87,6 +87,7 @@ class AwaitingDecision(msgspec.Struct, frozen=True, tag=True, gc=False):
     reason: str
     owner: str
     sequence: int
+    since: datetime
 
 
 class Escalated(msgspec.Struct, frozen=True, tag=True, gc=False):
@@ -171,6 +172,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     offered_at: datetime
     number: int = 0
     submissions: tuple[int, ...] = ()
+    corrected: bool = False  # it was asked to mend its first submission
     outcome: str | None = None  # set once it ended
     booked: Usage | None = None  # what settlement booked
     booked_gbp: Decimal = Decimal(0)  # and what that cost

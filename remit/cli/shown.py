@@ -143,7 +143,8 @@ def evidence(transitions: Iterable[Transition]) -> list[Document]:
 def _judged(transition: Transition) -> tuple[Evidence, ...]:
     if transition.accepted is not None:
         return transition.accepted.evidence
-    return transition.ending.evidence if transition.ending is not None else ()
+    ending = transition.ending
+    return (*ending.evidence, *(each for each in ending.failing if each not in ending.evidence)) if ending else ()
 
 
 def _evidence(transition: Transition, each: Evidence) -> Document:

@@ -7,6 +7,7 @@ from remit.events.base import Subject
 from remit.events.transitions import RequirementHeld, Stop, StopReason, TransitionKind, WorkflowGate
 
 from .. import dataflow, limits
+from ..evolve.endings import NOT_HELD
 from ..state import (
     AwaitingReview,
     BackingOff,
@@ -79,7 +80,7 @@ def _escalate_unheld(unit: Unit, missing: list[RequirementHeld]) -> None:
     for task_id, details in _unheld(unit.workflow, wanting).items():
         owner = unit.workflow.contract.owner
         stop = Stop(stop_reason=StopReason.UNTRUSTED_STATE, owner=owner, detail="; ".join(details))
-        unit.add(TransitionKind.TASK_ESCALATED, task=unit.task(task_id), reason="requirement_not_held", stop=stop)
+        unit.add(TransitionKind.TASK_ESCALATED, task=unit.task(task_id), reason=NOT_HELD, stop=stop)
 
 
 def _unheld(workflow: Workflow, wanting: set[str]) -> dict[str, list[str]]:

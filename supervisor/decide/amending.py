@@ -8,15 +8,15 @@ from remit.errors import FaultyDocumentError
 from remit.events.inputs import Contract, Decision, DecisionKind
 from remit.events.transitions import Note, Proposal, Resolution, TransitionKind
 from remit.faults import MAX_LINES
-from remit.redaction import redact
 
-from ..amendment import worked_on
 from ..inbox import item_id
 from ..state import Proposed, Workflow
 from .drafting import BY_RULE
 from .unit import Unit
-from .versions import DISHONEST, is_of, next_version, proposal_of, readable, refuse_outdated, reject, take_effect
+from .versions import DISHONEST, is_of, next_version, proposal_of, readable, refuse_outdated, reject, take_effect, unfit
+from .words import in_words
 
+DEVELOPMENT = "development"
 MAX_PROPOSED = 10
 """Each holds a whole contract, in the state and in its checkpoints."""
 
@@ -85,7 +85,7 @@ def _stale(unit: Unit, event: Contract, base: int, document: dict[str, Any]) -> 
 def _judge(unit: Unit, event: Contract, found: Amendment) -> None:
     if found.forbidden:
         reject(unit, event, found.forbidden, "security_requirement")
-    elif faults := _unremovable(unit.workflow, found.workflow):
+    elif faults := unfit(unit.workflow, found.workflow):
         reject(unit, event, faults, "invalid")
     elif not found.widens:
         take_effect(unit, found.workflow, _record(unit, event, found, approved_by=BY_RULE))
@@ -97,10 +97,6 @@ def _judge(unit: Unit, event: Contract, found: Amendment) -> None:
         _propose(unit, event, found)
 
 
-def _unremovable(workflow: Workflow, contract: normal.Workflow) -> tuple[str, ...]:
-    return tuple(f"tasks.{each} was worked on, or ended: it can't be removed" for each in worked_on(workflow, contract))
-
-
 def _record(unit: Unit, event: Contract, found: Amendment, **said: Any) -> Any:  # noqa: ANN401
     return next_version(
         unit.workflow,
@@ -108,7 +104,7 @@ def _record(unit: Unit, event: Contract, found: Amendment, **said: Any) -> Any: 
         content_digest=event.content_digest,
         proposed_by=event.submitter,
         widened=found.widens,
-        reason=redact(event.reason) if event.reason else None,
+        reason=in_words(event.reason),
         **said,
     )
 
@@ -128,7 +124,7 @@ def _propose(unit: Unit, event: Contract, found: Amendment) -> None:
 
 def decide_amendment(unit: Unit, event: Decision, proposed: Proposed) -> None:
     """Let a person approve or refuse exactly the version that was proposed, with a reason."""
-    if objection := _objection(event, proposed):
+    if objection := _objection(unit, event, proposed):
         note = Note(event_id=event.event_id, differs=(objection,))
         unit.add(TransitionKind.STALE, reason=event.kind.value, note=note, minutes_spent=event.minutes_spent)
     elif event.kind is not DecisionKind.APPROVE:
@@ -138,7 +134,10 @@ def decide_amendment(unit: Unit, event: Decision, proposed: Proposed) -> None:
         _approve(unit, event, proposed)
 
 
-def _objection(event: Decision, proposed: Proposed) -> str | None:
+def _objection(unit: Unit, event: Decision, proposed: Proposed) -> str | None:
+    own = event.kind is DecisionKind.APPROVE and event.person == proposed.proposer
+    if own and unit.facts.policy.environment != DEVELOPMENT:
+        return "person: whoever proposed it can't approve it"
     if event.content_sha256 != proposed.accepted.contract_sha256:
         return "content_sha256: not that of the proposed contract"
     return None if event.reason else "reason: is required"
@@ -149,7 +148,7 @@ def _resolution(event: Decision, proposed: Proposed) -> Resolution:
         item_id=proposed.item_id,
         person=event.person,
         resolution=event.kind.value,
-        reason=redact(event.reason) if event.reason else None,
+        reason=in_words(event.reason),
         content_sha256=proposed.accepted.contract_sha256,
     )
 
@@ -161,7 +160,7 @@ def _approve(unit: Unit, event: Decision, proposed: Proposed) -> None:
     if proposed.base_version != workflow.contract_version:
         refuse_outdated(unit, proposed, **said)
         return
-    if faults := _unremovable(workflow, contract):  # work on them began meanwhile
+    if faults := unfit(workflow, contract):  # tasks began or were stopped meanwhile
         note = Note(differs=faults)
         unit.add(TransitionKind.AMENDMENT_REFUSED, reason="begun", proposal=proposal_of(proposed), note=note, **said)
         return

@@ -7,7 +7,7 @@ from remit.contract.normal import task_hash
 from remit.events.transitions import Dispatched, PriceEntry, TransitionKind
 from remit.policy.model import Policy
 
-from .. import dataflow, limits
+from .. import dataflow, graph, limits
 from ..inputs import Assignment
 from ..state import Queued, Task
 from .unit import Unit
@@ -17,6 +17,8 @@ def on_assignment(unit: Unit, item: Assignment) -> None:
     """Reserve and offer; nothing if the task is no longer queued or its budget no longer fits."""
     task = unit.task(item.task_id)
     if not isinstance(task.phase, Queued) or limits.blockers(unit.workflow, task.task_id):
+        return
+    if not graph.prerequisites_met(unit.workflow.contract, unit.workflow.tasks, task.task_id):
         return
     workflow, worker = unit.workflow, item.worker
     token = workflow.sequence + 1

@@ -8,7 +8,7 @@ from remit.events.transitions import Correction, TransitionKind
 from ..evolve.parts import FIRST
 from ..recovery import MALFORMED, Failure
 from ..state import Task
-from .ending import end_attempt
+from .ending import end_attempt, told
 from .unit import Unit
 
 
@@ -33,5 +33,5 @@ def refuse_form(
 
 def _ask(unit: Unit, task: Task, submission: int, body: ResultBody, faults: tuple[str, ...]) -> None:
     until = unit.facts.now + timedelta(seconds=unit.facts.policy.timeouts.correction_seconds)
-    correction = Correction(faults=faults, submission=submission, until=until, usage=body.usage)
+    correction = Correction(faults=told(faults), submission=submission, until=until, usage=body.usage)
     unit.add(TransitionKind.CORRECTION_REQUESTED, task=task, correction=correction, reason=MALFORMED)

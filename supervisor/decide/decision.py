@@ -1,18 +1,20 @@
 """A person's decision: cancel, or resolve an open item of the inbox. What finds no open item is noted. Pure."""
 
 from remit.events.inputs import Decision, DecisionKind
-from remit.events.transitions import Note, Resolution, Stop, StopReason, TransitionKind
-from remit.redaction import redact
+from remit.events.transitions import Note, Recovery, Resolution, Stop, StopReason, TransitionKind
 
+from .. import graph
+from ..evolve.endings import NOT_HELD
 from ..inbox import AMENDMENT, Item, item_of
 from ..state import Completed, Workflow
-from .amending import decide_amendment
+from .amending import DEVELOPMENT, decide_amendment
+from .ending import supersede
 from .stopping import stop_task, stop_workflow
 from .unit import Unit
+from .words import in_words
 
 RETRY, STOP = "retry", "stop"
 UNVERIFIED = "unverified:"
-DEVELOPMENT = "development"
 ON_AMENDMENTS = frozenset({DecisionKind.APPROVE, DecisionKind.REFUSE})
 ON_ITEMS = ON_AMENDMENTS | {DecisionKind.RESOLVE}
 
@@ -79,6 +81,9 @@ def _objection(unit: Unit, event: Decision, item: Item) -> str | None:
 
 
 def _retry(unit: Unit, event: Decision, item: Item) -> None:
+    if item.reason == NOT_HELD:  # it is made anew, so whoever works on what it made works in vain
+        for later in graph.downstream(unit.workflow.contract, item.task_id or ""):
+            supersede(unit, unit.task(later), Recovery.NONE)
     resolution = Resolution(
         item_id=item.item_id,
         person=event.person,
@@ -96,7 +101,7 @@ def _retry(unit: Unit, event: Decision, item: Item) -> None:
 
 
 def _why(event: Decision) -> str | None:
-    return redact(event.reason) if event.reason else None
+    return in_words(event.reason)
 
 
 def _task_ended(workflow: Workflow, task_id: str | None) -> bool:

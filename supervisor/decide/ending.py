@@ -13,6 +13,8 @@ from ..state import Attempt, AwaitingReview, Correcting, Offered, Running, Task
 from .booking import booking
 from .unit import Unit
 
+MOST_FAULTS, LONGEST_FAULT = 100, 1000
+
 
 def end_attempt(
     unit: Unit,
@@ -57,7 +59,8 @@ def lose_attempt(unit: Unit, task: Task, outcome: str) -> None:
 def close(unit: Unit, task: Task, kind: TransitionKind, ending: Ending, booked: Settlement | None) -> None:
     """Write the ending; a rework first ends what still runs on the old revision."""
     if ending.recovery is Recovery.REWORK and ending.rework_task:
-        for task_id in graph.downstream(unit.workflow.contract, ending.rework_task):
+        sent_back = (ending.rework_task, *graph.downstream(unit.workflow.contract, ending.rework_task))
+        for task_id in sent_back:
             if task_id != task.task_id:
                 supersede(unit, unit.task(task_id), Recovery.NONE)
     unit.add(kind, task=unit.task(task.task_id), ending=ending, settlement=booked, reason=ending.outcome)
@@ -92,6 +95,12 @@ def _most_reworks(contract: Contract, task: Task) -> int | None:
     return None if most is None else most + task.granted_reworks
 
 
+def told(faults: tuple[str, ...]) -> tuple[str, ...]:
+    """As many and as much of them as people read, so that any number of failing cases fits into a record."""
+    more = (f"and {len(faults) - MOST_FAULTS} more",) if len(faults) > MOST_FAULTS else ()
+    return (*(each[:LONGEST_FAULT] for each in faults[:MOST_FAULTS]), *more)
+
+
 def _attempt(task: Task) -> Attempt:
     attempt = task.current()
     if attempt is None or not isinstance(task.phase, Running | AwaitingReview | Correcting):
@@ -113,13 +122,13 @@ def _ending(
     return Ending(
         outcome=failure.outcome,
         error_class=failure.error_class,
-        faults=faults,
+        faults=told(faults),
         recovery=follows.recovery,
         recovery_reason=follows.reason,
         not_before=follows.not_before,
         rework_task=follows.rework_task,
         failing=failing,
-        evidence=evidence,
+        evidence=tuple(each for each in evidence if each not in failing),
         answers=answers,
         owner=unit.workflow.contract.owner if follows.recovery is Recovery.ESCALATE else None,
         checkpoint=unit.facts.saved.get(attempt.attempt_id),

@@ -42,7 +42,7 @@ def judge_result(
         faults = (*unverified, *_unread(body), *constraint_faults(case), *judgement.faults)
         booking = settle(case.attempt, body.usage)
         faults += _budget_faults(booking)
-        faults += _contract_faults(unit, outputs)
+        faults += _contract_faults(unit, case)
         if not faults and not failing:
             _accept(unit, case, booking, answers)
             return
@@ -134,7 +134,7 @@ def _failure(case: Case, failing: tuple[Evidence, ...]) -> Failure:
 
 def _accept(unit: Unit, case: Case, booking: Settlement, answers: tuple[Answer, ...]) -> None:
     task, drafts = case.task, _drafts(case.outputs)
-    spawned = judge_subtasks(unit, case, drafted(unit, drafts))
+    spawned = judge_subtasks(unit, case, drafted(unit, drafts, task.task_id))
     accepted = Accepted(
         outputs=case.outputs,
         evidence=case.body.evidence,
@@ -153,10 +153,10 @@ def _drafts(outputs: tuple[AcceptedOutput, ...]) -> list[AcceptedOutput]:
     return [each for each in outputs if each.kind == OutputKind.CONTRACT.value]
 
 
-def _contract_faults(unit: Unit, outputs: tuple[AcceptedOutput, ...]) -> tuple[str, ...]:
+def _contract_faults(unit: Unit, case: Case) -> tuple[str, ...]:
     """What a drafted contract widens or breaks: the gate runs on it before the result is accepted."""
     try:
-        drafted(unit, _drafts(outputs))
+        drafted(unit, _drafts(case.outputs), case.task.task_id)
     except ContractInvalidError as error:
         return tuple(f"output: {fault}" for fault in error.faults)
     return ()

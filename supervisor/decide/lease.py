@@ -4,10 +4,11 @@ from datetime import datetime, timedelta
 
 from remit.events.inputs import Lease, LeaseKind
 from remit.events.transitions import Claimed, Note, TransitionKind
-from remit.redaction import redact
 
 from ..state import Attempt, Offered, Task, Workflow
 from .unit import Unit
+from .unserved import escalate_unserved
+from .words import in_words
 
 
 def on_lease(unit: Unit, event: Lease) -> None:
@@ -20,7 +21,8 @@ def on_lease(unit: Unit, event: Lease) -> None:
         if event.kind is LeaseKind.CLAIM:
             begin_attempt(unit, task, attempt)
         else:
-            unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=redact(event.reason or "declined"))
+            unit.add(TransitionKind.OFFER_DECLINED, task=task, reason=in_words(event.reason) or "declined")
+            escalate_unserved(unit, unit.task(task.task_id))
     elif not _repeated(attempt, event):
         _too_late(unit, event)
 
@@ -60,7 +62,8 @@ def begin_attempt(unit: Unit, task: Task, attempt: Attempt) -> None:
 
 def _deadline(workflow: Workflow, task_id: str, now: datetime) -> datetime | None:
     limits = workflow.contract.tasks[task_id].limits
-    ends = [workflow.deadline_at] if workflow.deadline_at else []
+    running = workflow.clock_stopped_at is None  # else its end moves, and is judged once it goes on
+    ends = [workflow.deadline_at] if workflow.deadline_at and running else []
     if limits.deadline_seconds is not None:
         ends.append(now + timedelta(seconds=limits.deadline_seconds))
     if limits.deadline is not None:

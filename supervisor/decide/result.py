@@ -36,7 +36,7 @@ def on_result(unit: Unit, event: Result) -> None:
         _note(unit, event, TransitionKind.STALE, foreign)
     elif event.submission in attempt.submissions:
         _repeated(unit, event)
-    elif not _asked_for(task, attempt, event.submission):
+    elif not _asked_for(attempt, event.submission):
         _note(unit, event, TransitionKind.STALE, ("submission: not the one that is awaited",))
     elif workflow.open and isinstance(task.phase, Offered) and task.phase.attempt_id == event.attempt_id:
         _before_its_claim(unit, event, task, attempt)
@@ -46,9 +46,9 @@ def on_result(unit: Unit, event: Result) -> None:
         _current(unit, event, task, attempt)
 
 
-def _asked_for(task: Task, attempt: Attempt, submission: int) -> bool:
-    """The first one always; the second one only where a correction was requested; no other, ever."""
-    mended = task.corrected and attempt.submissions == (FIRST,)
+def _asked_for(attempt: Attempt, submission: int) -> bool:
+    """The first one always; the second one only where this attempt was asked to mend it; no other, ever."""
+    mended = attempt.corrected and attempt.submissions == (FIRST,)
     return submission == (FIRST + 1 if mended else FIRST)
 
 

@@ -34,6 +34,12 @@ def stop_attempts(unit: Unit, stop: Stop, *, but: str | None = None) -> None:
             _stop(unit, task, stop)
 
 
+def escalate(unit: Unit, task: Task, reason: str, stop_reason: StopReason) -> None:
+    """Give a task to its workflow's owner."""
+    stop = Stop(stop_reason=stop_reason, owner=unit.workflow.contract.owner)
+    unit.add(TransitionKind.TASK_ESCALATED, task=task, reason=reason, stop=stop)
+
+
 def _stop(unit: Unit, task: Task, stop: Stop, minutes: Decimal | None = None) -> None:
     unit.add(
         TransitionKind.TASK_STOPPED,

@@ -8,8 +8,9 @@ from ..inputs import Timer, TimerName
 from ..state import AwaitingReview, BackingOff, Correcting, Offered, Queued, Running, Task, Workflow
 from .ending import lose_attempt
 from .inspection import ask_again
-from .stopping import stop_workflow
+from .stopping import escalate, stop_workflow
 from .unit import Unit
+from .unserved import escalate_unserved
 
 
 def on_timer(unit: Unit, item: Timer) -> None:
@@ -27,6 +28,7 @@ def on_timer(unit: Unit, item: Timer) -> None:
 def _offer(unit: Unit, task: Task, item: Timer) -> None:
     if isinstance(task.phase, Offered) and task.phase.attempt_id == item.attempt_id:
         unit.add(TransitionKind.OFFER_EXPIRED, task=task, reason=item.name.value)
+        escalate_unserved(unit, unit.task(task.task_id))
 
 
 def _lost(unit: Unit, task: Task, item: Timer) -> None:
@@ -45,7 +47,7 @@ def _deadline(unit: Unit, task: Task, item: Timer) -> None:
     if isinstance(task.phase, Running | Correcting):
         _lost(unit, task, item)
     elif isinstance(task.phase, Queued | BackingOff):
-        _escalate(unit, task, "elapsed", StopReason.ELAPSED)
+        escalate(unit, task, "elapsed", StopReason.ELAPSED)
 
 
 def _backoff(unit: Unit, task: Task, item: Timer) -> None:
@@ -54,23 +56,17 @@ def _backoff(unit: Unit, task: Task, item: Timer) -> None:
 
 
 def _queue_wait(unit: Unit, task: Task, _: Timer) -> None:
-    if isinstance(task.phase, Queued):
-        _escalate(unit, task, StopReason.NO_WORKER_AVAILABLE.value, StopReason.NO_WORKER_AVAILABLE)
+    escalate_unserved(unit, task)
 
 
 def _no_eligible_worker(unit: Unit, task: Task, _: Timer) -> None:
     if isinstance(task.phase, Queued):
-        _escalate(unit, task, StopReason.NO_ELIGIBLE_WORKER.value, StopReason.NO_ELIGIBLE_WORKER)
+        escalate(unit, task, StopReason.NO_ELIGIBLE_WORKER.value, StopReason.NO_ELIGIBLE_WORKER)
 
 
 def _inspection(unit: Unit, task: Task, item: Timer) -> None:
     if isinstance(task.phase, AwaitingReview) and task.phase.attempt_id == item.attempt_id:
         ask_again(unit, task, task.phase)
-
-
-def _escalate(unit: Unit, task: Task, reason: str, stop_reason: StopReason) -> None:
-    stop = Stop(stop_reason=stop_reason, owner=unit.workflow.contract.owner)
-    unit.add(TransitionKind.TASK_ESCALATED, task=task, reason=reason, stop=stop)
 
 
 def _release(unit: Unit, item: Timer) -> None:

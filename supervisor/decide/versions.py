@@ -22,7 +22,7 @@ from remit.events.transitions import (
 from remit.faults import lines
 from remit.leaks import leaks
 
-from ..amendment import disturbed
+from ..amendment import behind_stopped, disturbed, worked_on
 from ..state import Proposed, Workflow
 from .ending import supersede
 from .unit import Unit
@@ -107,6 +107,16 @@ def _moved(workflow: Workflow, deadline: datetime | None) -> datetime | None:
     if deadline is None or planned is None or workflow.deadline_at is None:
         return deadline
     return deadline + (workflow.deadline_at - planned)
+
+
+def unfit(workflow: Workflow, contract: normal.Workflow) -> tuple[str, ...]:
+    """Why the version can't hold as things stand: it removes work that began, or lets a task wait for ever."""
+    removed = (f"tasks.{each} was worked on, or ended: it can't be removed" for each in worked_on(workflow, contract))
+    behind = (
+        f"tasks.{task_id}.depends_on: {needed} was stopped, nothing can wait for it"
+        for task_id, needed in behind_stopped(workflow, contract)
+    )
+    return (*removed, *behind)
 
 
 def take_effect(

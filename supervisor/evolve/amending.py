@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from remit.contract import normal
 from remit.contract.normal import Workflow as Contract
+from remit.events.base import Evidence
 from remit.events.transitions import Transition
 
 from .. import graph
@@ -13,8 +14,10 @@ from ..amendment import sent_back
 from ..state import BackingOff, Completed, Proposed, Queued, Task, Waiting, Workflow
 from .endings import new_round
 
+VOIDING = 2  # the first version of the decider whose contract versions void what rests on another contract
 REMEMBERED = 100  # refused amendments
 STILL = (Waiting, Queued, BackingOff)  # without an attempt, and nobody's to decide
+UNHELD = (*STILL, Completed)
 
 
 def amended(workflow: Workflow, transition: Transition) -> Workflow:
@@ -23,10 +26,18 @@ def amended(workflow: Workflow, transition: Transition) -> Workflow:
     if accepted is None:
         return workflow
     contract = normal.decode(accepted.document)
-    back = sent_back(workflow, contract)
+    if transition.decider_version < VOIDING:
+        return replace(
+            workflow,
+            contract=contract,
+            contract_version=accepted.contract_version,
+            deadline_at=accepted.deadline_at,
+        )
+    back, by_person = sent_back(workflow, contract), transition.resolution is not None
+    carried = {task_id: _carried(workflow, contract, task_id, accepted.deadline_at) for task_id in contract.tasks}
     tasks = {
-        task_id: _carried(workflow, contract, task_id, accepted.deadline_at, anew=task_id in back)
-        for task_id in contract.tasks
+        task_id: _anew(task, by_person=by_person) if task_id in back and isinstance(task.phase, UNHELD) else task
+        for task_id, task in carried.items()
     }
     now = transition.decided_at
     after = replace(
@@ -40,14 +51,33 @@ def amended(workflow: Workflow, transition: Transition) -> Workflow:
     return _without(after, decided.item_id) if decided is not None else after
 
 
-def _carried(workflow: Workflow, contract: Contract, task_id: str, ends: datetime | None, *, anew: bool) -> Task:
+def _carried(workflow: Workflow, contract: Contract, task_id: str, ends: datetime | None) -> Task:
     task = workflow.tasks.get(task_id)
     if task is None:
         return Task(task_id=task_id, phase=Waiting())
-    task = replace(task, deadline_at=_deadline(workflow, contract, task, ends))
-    if anew and isinstance(task.phase, (*STILL, Completed)):
-        return replace(new_round(task), phase=Waiting(), rework=())
-    return task
+    found = tuple(each for each in task.rework if _can_be_retested(workflow.contract, contract, task_id, each))
+    return replace(task, deadline_at=_deadline(workflow, contract, task, ends), rework=found)
+
+
+def _can_be_retested(before: Contract, after: Contract, task_id: str, found: Evidence) -> bool:
+    """Unless the task's own command line is another now, which need not know the cases that failed."""
+    mine = {check.command for _, check in after.checks_of(task_id)}
+    name = found.command or ""
+    return name not in mine or before.commands.get(name) == after.commands.get(name)
+
+
+def _anew(task: Task, *, by_person: bool) -> Task:
+    """The task in another round, told of the defects as before; only a person gives it its attempts back."""
+    again = replace(new_round(task), phase=Waiting())
+    if by_person:
+        return again
+    begun = any(each.number and each.round == task.round for each in task.attempts)
+    return replace(
+        again,
+        round=task.round + begun,
+        attempts_started=task.attempts_started,
+        granted_attempts=task.granted_attempts,
+    )
 
 
 def _deadline(workflow: Workflow, contract: Contract, task: Task, ends: datetime | None) -> datetime | None:

@@ -83,9 +83,8 @@ def correction_requested(workflow: Workflow, transition: Transition) -> Workflow
         return workflow
     seen = tuple(dict.fromkeys((*attempt.submissions, asked.submission)))
     phase = Correcting(attempt_id, asked.until, asked.submission, asked.usage)
-    return with_tasks(
-        workflow, replace(with_attempt(task, replace(attempt, submissions=seen)), phase=phase, corrected=True)
-    )
+    asked_to = replace(attempt, submissions=seen, corrected=True)
+    return with_tasks(workflow, replace(with_attempt(task, asked_to), phase=phase, corrected=True))
 
 
 def _asked_before(task: Task, transition: Transition) -> tuple[UUID, ...]:

@@ -1,5 +1,6 @@
 """The folds of what ends an attempt without acceptance, and of what follows: retry, rework, late usage. Pure."""
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import assert_never
 
@@ -15,6 +16,8 @@ from ..state import AwaitingDecision, BackingOff, Escalated, Phase, Queued, Stop
 from .parts import settled, task_of, with_attempt, with_next, with_tasks
 
 SUPERSEDED = "superseded"
+NOT_HELD = "requirement_not_held"  # all tasks were accepted, and the gate was not passed
+ASKING = 2  # the first version of the decider whose questions of workers pause the elapsed time
 HELD = (Stopped, Escalated, AwaitingDecision)  # a person ended it, or has it
 NEXT_ATTEMPT = frozenset({Recovery.RETRY, Recovery.REASSIGN})  # of the same task, which is given what failed
 
@@ -57,26 +60,29 @@ def _after(ending: Ending, transition: Transition) -> Phase:
 def _with_a_person(ending: Ending, transition: Transition) -> Phase:
     """A question of the worker's pauses the elapsed time, a ladder that is spent does not."""
     reason, owner = ending.recovery_reason or ending.outcome, ending.owner or ""
-    if ending.error_class is ErrorClass.NEEDS_REVIEW:
-        return AwaitingDecision(reason, owner, transition.sequence)
+    if ending.error_class is ErrorClass.NEEDS_REVIEW and transition.decider_version >= ASKING:
+        return AwaitingDecision(reason, owner, transition.sequence, transition.decided_at)
     return Escalated(reason, owner, transition.sequence)
 
 
 def task_resolved(workflow: Workflow, transition: Transition) -> Workflow:
     """A person lets an item's task be tried once more: one more attempt, or rework, than its limit; no sum is reset."""
     task, now = task_of(workflow, transition), transition.decided_at
-    stopped = workflow.clock_stopped_at if isinstance(task.phase, AwaitingDecision) else None
-    ends = task.deadline_at and task.deadline_at + (now - stopped) if stopped else task.deadline_at
-    again = replace(
-        task,
-        phase=Queued(now),
-        granted_attempts=_attempts_granted(workflow, task),
-        deadline_at=None if transition.reason == "elapsed" else ends,
-    )
-    if transition.reason == "requirement_not_held":
-        return with_tasks(workflow, replace(new_round(again), phase=Queued(now)), *_sent_back(workflow, task.task_id))
+    ready = graph.prerequisites_met(workflow.contract, workflow.tasks, task.task_id)
+    phase = Queued(now) if ready else Waiting()  # what it needs may have been sent back meanwhile
+    again = replace(task, phase=phase, deadline_at=_end_after_a_wait(task, transition))
+    if transition.reason == NOT_HELD:
+        return with_tasks(workflow, replace(new_round(again), phase=phase), *_sent_back(workflow, task.task_id))
     granted = _granted(workflow, task) if transition.reason == "reworks_exhausted" else ()
-    return with_tasks(workflow, again, *granted)
+    return with_tasks(workflow, replace(again, granted_attempts=_attempts_granted(workflow, task)), *granted)
+
+
+def _end_after_a_wait(task: Task, transition: Transition) -> datetime | None:
+    """The task's end: anew where it was what ended it, later by its own wait for an answer, else as it was."""
+    if transition.reason == "elapsed" or task.deadline_at is None:
+        return None
+    waited = transition.decided_at - task.phase.since if isinstance(task.phase, AwaitingDecision) else timedelta()
+    return task.deadline_at + waited
 
 
 def _attempts_granted(workflow: Workflow, task: Task) -> int:
@@ -122,6 +128,7 @@ def new_round(task: Task) -> Task:
         task,
         round=task.round + started,
         attempts_started=0,
+        granted_attempts=0,
         outputs=(),
         evidence=(),
         subject=None,

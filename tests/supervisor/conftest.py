@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.contract import revision_lines
 from remit.contract.rules import requirements
 from tests.supervisor.lab import Lab
 from tests.supervisor.world import World
@@ -31,4 +32,4 @@ def world(tmp_path: Path) -> Iterator[World]:
 @pytest.fixture
 def older_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contracts as a build took them whose gate did not yet ask which revision a final check can see."""
-    monkeypatch.setattr(requirements, "last_maker", requirements.seen_by)
+    monkeypatch.setattr(requirements, "last_maker", revision_lines.seen_by)

@@ -32,6 +32,8 @@ AMENDMENTS: tuple[dict[str, Any], ...] = (
     {"limits": {"deadline_seconds": 5000, "max_workers": 1}},
     {"checks": {"lint is clean": [LINT, {**LINT, "id": "again"}]}},
     {"owner": "user:zoe"},
+    {"constraints": {"language": "Python >=3.11"}},
+    {"tasks": {"extra": EXTRA | {"depends_on": ["lint"]}}},
 )
 a_version = st.sampled_from([0, 0, 0, 1])
 CHANGING = {
@@ -39,8 +41,9 @@ CHANGING = {
     "decide": st.tuples(st.just("decide"), st.sampled_from(["approve", "approve", "refuse"])),
     "spawning": st.tuples(st.just("spawning"), st.integers(0, 2), st.integers(0, 3)),
 }
-NAMES = [*sorted(WORKING) * 6, *["work"] * 20, *sorted(FAILING), *sorted(CHANGING) * 8]
-moves = st.sampled_from(NAMES).flatmap((WORKING | FAILING | CHANGING).__getitem__)
+STOPPING = {"cancel": st.tuples(st.just("cancel"), st.just("lint"))}
+NAMES = [*sorted(WORKING) * 6, *["work"] * 20, *sorted(FAILING), *sorted(CHANGING) * 8, *sorted(STOPPING) * 2]
+moves = st.sampled_from(NAMES).flatmap((WORKING | FAILING | CHANGING | STOPPING).__getitem__)
 
 
 class Amended(History):

@@ -6,8 +6,8 @@ from remit.events.base import Usage
 from remit.events.inputs import Malformed
 from remit.events.service import DispatchKind
 from tests.supervisor import bodies
-from tests.supervisor.test_rework import accept
 from tests.supervisor.lab import Lab
+from tests.supervisor.test_rework import accept
 
 WRONG = Malformed(text="{", faults=("status is required",), usage=Usage(tokens_in=10))
 
@@ -94,3 +94,16 @@ def test_a_takeover_goes_on_waiting(lab: Lab) -> None:
     lab.restart()
     lab.result(offer, bodies.good(offer, lab), submission=2)
     assert lab.status("code") == "awaiting_review"
+
+
+def test_a_correction_of_one_attempt_opens_no_second_submission_of_another(lab: Lab) -> None:
+    """What was booked for an accepted result can't be rewritten by a submission that nobody asked for."""
+    offer = lab.start("code")
+    for submission in (1, 2):
+        lab.result(offer, None, malformed=WRONG, submission=submission)
+    lab.forward(60)
+    second = lab.start("code")
+    lab.finish(second, bodies.good(second, lab))
+    spent = lab.spent()
+    (note,) = lab.result(second, bodies.good(second, lab, usage=Usage()), submission=2)
+    assert (note.kind.value, lab.spent()) == ("stale", spent)

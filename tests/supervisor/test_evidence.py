@@ -140,7 +140,8 @@ def test_a_review_needs_its_stored_output(lab: Lab) -> None:
     offer = reviewed(lab)
     body = bodies.good(offer, lab, output='{"findings": "fine"}')
     (asked,) = lab.result(offer, body)
-    assert (asked.correction and asked.correction.faults) == ("output.findings must be a stored artefact: artefact_ref, sha256 and size",)
+    fault = "output.findings must be a stored artefact: artefact_ref, sha256 and size"
+    assert (asked.correction and asked.correction.faults) == (fault,)
 
 
 def test_nobody_reviews_their_own_work() -> None:

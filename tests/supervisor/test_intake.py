@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from remit.codec import encode
 from remit.events import inputs as events
@@ -317,3 +318,28 @@ def test_a_forked_history_is_frozen_and_alarmed(world: World) -> None:
     world.cancel()
     world.settle()
     assert [each.kind.value for each in world.dead_letters()] == ["not_allowed"]
+
+
+def test_any_number_of_failing_cases_and_words_fits_into_a_transition(world: World) -> None:
+    """KOPS-5: 7,000 failing cases of four checks, and a reason of two million letters, are cut and freeze nothing."""
+    checks = [
+        {"id": f"works{n}", "kind": "test_run", "task": "a", "command": "suite", "holds_at": "none"} for n in range(4)
+    ]
+    world.worker()
+    world.submit(two_tasks(checks={"it works": checks}))
+    world.settle()
+    offer = world.offer()
+    world.claim(offer)
+    world.settle()
+    cases = tuple(f"tests.test_module_{n % 37}.TestClass::test_some_behaviour_{n}" for n in range(7000))
+    run = evidence(offer, world, {"id": "works0", "kind": "test_run", "command": "suite"}, exit_status=1)
+    failing = replace(run, checks=tuple(each["id"] for each in checks), failed_cases=cases, passed_cases=())
+    world.result(offer, completed(offer, world, evidence=(failing,)))
+    world.settle()
+    ended = next(each.ending for each in world.history() if each.ending)
+    assert len(ended.faults) == 101
+    assert ended.faults[-1].startswith("and ")
+    said = {"kind": "cancel", "person": "user:priya", "reason": "x y " * (MAX_MESSAGE_BYTES // 4 - 200)}
+    world.write_input(Topic.DECISIONS, events.Decision, "w1", **said)
+    world.settle()
+    assert (world.history()[-1].kind.value, world.workflow().stop_reason) == ("workflow_stopped", "cancelled")

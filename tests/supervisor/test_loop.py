@@ -1,5 +1,6 @@
 """The loop: when timers fire, what is asked of the inspector, what is told to workers."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from remit.events.base import ArtefactRef, Usage
 from remit.events.inputs import ErrorClass, Lease, LeaseKind, ResultStatus
 from remit.topics import Topic
 from supervisor import service
-from tests.supervisor.world import World, completed, two_tasks
+from tests.supervisor.world import START, World, completed, two_tasks
 
 
 def offered(world: World) -> Any:
@@ -214,3 +215,19 @@ def test_what_an_attempt_saved_is_handed_to_the_next_one(world: World, ending: s
     assert again.attempt_id != offer.attempt_id
     assert again.offer is not None
     assert again.offer.resume_from == saved
+
+
+@pytest.mark.parametrize("declines", [False, True], ids=["lets it lapse", "declines"])
+def test_offers_in_vain_do_not_put_off_the_end_of_the_queue_s_wait(world: World, declines: bool) -> None:
+    """RETRY-1, second run: a live worker that never takes its offers: the owner has it at queue_wait_seconds."""
+    offered(world)
+    while world.workflow().tasks["a"].status.value != "escalated":
+        world.forward(5)
+        world.alive()
+        if declines:
+            world.decline(world.offer())
+        for _ in range(4):
+            world.supervisor.turn(0.0)
+        assert world.clock() - START < timedelta(seconds=650)
+    assert world.history()[-1].reason == "no_worker_available"
+    assert world.workflow().tasks["a"].attempts_started == 0

@@ -7,7 +7,7 @@ from supervisor.state import STATE_SCHEMA, State
 
 SHAPES = {
     1: "148f912bfd3bba32e5ebcea2779e047081b811de1a6a219aaec49e1a0263f99f",
-    2: "76bd471f814cc8eb7318a4529e1d53bd64f62b933b03f0b37eb7afe679061138",
+    2: "075ca9d1fd5cbb2527c05112a57b1f564d0774c1e968315ac21eb0c29cd03e9a",
 }
 
 
