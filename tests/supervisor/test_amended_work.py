@@ -83,10 +83,11 @@ def test_no_amendment_by_rule_gives_attempts_back(lab: Lab) -> None:
 def test_what_comes_after_voided_work_keeps_its_count_too(lab: Lab) -> None:
     """An attempt downstream that is cancelled by an amendment counts, whatever round follows."""
     work(lab, "code")
-    lab.start("test")
+    lab.renew(lab.start("test"), bodies.USAGE)
     amend(lab, narrower(1))
     task = lab.workflow.tasks["test"]
     assert (task.status.value, task.round, task.attempts_started) == ("waiting", 2, 1)
+    lab.forward(60)  # what it may still have used is free again
     work(lab, "code")
     again = lab.start("test").offer
     assert again is not None
