@@ -67,7 +67,7 @@ def test_a_stop_ends_the_task_and_what_needs_it(lab: Lab) -> None:
     resolve(lab, "stop")
     reasons = {task_id: str(task.phase.reason) for task_id, task in lab.workflow.tasks.items()}  # type: ignore[union-attr]
     assert reasons == dict.fromkeys(("test", "lint", "review"), "prerequisite_failed") | {"code": "refused"}
-    assert lab.workflow.stop_reason == "refused"
+    assert lab.workflow.stop_reason == "prerequisite_failed"  # the first of both in the closed order
     stopped = next(each for each in lab.history if each.kind.value == "task_stopped")
     assert (stopped.stop and stopped.stop.person) == "unverified:priya@desk"
 
