@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
 import psutil
 
+import remit
 from remit.artefacts import ArtefactStore
 from remit.cli.children import Children
 from remit.cli.folded import Folded
@@ -43,7 +45,8 @@ class Arena:
     def worker(self, name: str, handler: str, *words: str) -> None:
         """Start a worker of the pool `shell` whose handler is one of this package's."""
         line = f"{sys.executable} -P -m {HANDLERS} {handler}"
-        options = ("--pool", "shell", "--id", name, "--no-model", "--exec", line, *words)
+        shown = str(Path(remit.__file__).parents[1])  # where this package lies, for a handler in a sandbox
+        options = ("--pool", "shell", "--id", name, "--no-model", "--read-only", shown, "--exec", line, *words)
         self.children.start(name, "worker", "run", *options)
         self._wait(lambda: "takes offers" in self.children.log(name), f"registration of {name}")
 
