@@ -27,6 +27,7 @@ from .environment import versions
 from .gateway import Asked
 from .handler import Answer, handle, read_answer
 from .job import Bench, Job
+from .left import read_left
 from .meter import Meter
 from .observe import Observer
 from .process import Ended, Stop
@@ -230,14 +231,7 @@ def _agreed(envelope: Envelope | None, ended: Ended) -> Envelope:
 
 
 def _read(job: Job) -> bytes:
-    path = job.ground.result
-    try:
-        if path.is_symlink():
-            return b""
-        with path.open("rb") as file:
-            return file.read(MAX_OUTPUT_BYTES)
-    except OSError:
-        return b""
+    return read_left(job.ground.result, MAX_OUTPUT_BYTES) or b""
 
 
 def _place(error: Exception) -> str:

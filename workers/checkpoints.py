@@ -4,8 +4,6 @@ It is looked at now and then beside the work, and at once when the handler says 
 """
 
 import logging
-import os
-import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from pathlib import Path
 from remit.errors import ArtefactError
 
 from .job import Bench
+from .left import opened
 
 log = logging.getLogger("remit.worker")
 MAX_BYTES = 64 << 20
@@ -48,6 +47,8 @@ class Checkpoints:
         with self._lock:
             try:
                 return self._look()
+            except FileNotFoundError:
+                return None
             except (OSError, ArtefactError) as error:  # tried again with the next look
                 return f"the checkpoint can't be kept: {type(error).__name__}"
 
@@ -63,19 +64,14 @@ class Checkpoints:
         self._fault = fault
 
     def _look(self) -> str | None:
-        try:
-            # Neither a link nor a pipe: the runner may reach what the handler may not, and must not wait.
-            descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except FileNotFoundError:
-            return None
-        with os.fdopen(descriptor, "rb") as file:
-            about = os.fstat(descriptor)
+        with opened(self._file) as (file, about):
             seen = (about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size)
             if seen == self._seen:
                 return None
-            if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
+            if about.st_size > MAX_BYTES:
                 return f"a checkpoint must be a file of at most {MAX_BYTES} bytes"
-            kept = self._bench.store.put(self._bench.redactor.data(file.read(MAX_BYTES)))
+            data = file.read(MAX_BYTES)
+        kept = self._bench.store.put(self._bench.redactor.data(data))
         self._seen, self.reference = seen, kept.reference
         self._stored()
         return None

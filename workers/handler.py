@@ -16,6 +16,7 @@ from .config import WorkerConfig
 from .environment import scrubbed
 from .gateway import Gateway
 from .job import Bench, Job
+from .left import opened
 from .meter import Meter
 from .process import MARKER, Ended, Stop, run, run_marker
 from .views import confined, of_handler
@@ -79,12 +80,11 @@ def handle(job: Job, bench: Bench, meter: Meter, stop: Stop, channel: Channel) -
 
 def read_answer(job: Job) -> Answer:
     """The envelope that the command wrote."""
-    path = job.ground.result
-    if path.is_symlink() or not path.is_file():
+    try:
+        with opened(job.ground.result) as (file, about):
+            data, size = file.read(MAX_ENVELOPE_BYTES), about.st_size
+    except OSError:
         return Answer()
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        data = file.read(MAX_ENVELOPE_BYTES)
     if size > MAX_ENVELOPE_BYTES:
         return Answer(text=data, faults=(f"size: {size} bytes, at most {MAX_ENVELOPE_BYTES}; {ADVICE}",))
     try:

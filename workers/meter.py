@@ -13,6 +13,8 @@ from remit.events.base import Usage
 from remit.redaction import Redactor
 from remit.result.envelope import WorkerUsage
 
+from .left import read_left
+
 _MAX_USAGE_BYTES = 16 * 1024
 _MAX_NOTE = 256  # characters
 
@@ -92,9 +94,10 @@ class Meter:
         return self._spent_seconds + (self._clock() - self._since if self._since is not None else 0.0)
 
     def _told(self) -> WorkerUsage | None:
+        data = read_left(self._file, _MAX_USAGE_BYTES + 1)
+        if data is None or len(data) > _MAX_USAGE_BYTES:
+            return None
         try:
-            if self._file.stat().st_size > _MAX_USAGE_BYTES:
-                return None
-            return WorkerUsage.model_validate(json.loads(self._file.read_bytes()))
-        except (OSError, ValueError, RecursionError, ValidationError):
-            return None  # not there, or half written: the next look sees it
+            return WorkerUsage.model_validate(json.loads(data))
+        except (ValueError, RecursionError, ValidationError):
+            return None  # half written: the next look sees it

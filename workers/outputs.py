@@ -21,6 +21,7 @@ from remit.ids import sha256
 from remit.result.envelope import FileOutput, StoredOutput
 
 from .job import Bench, Ground
+from .left import read_left
 from .observe import Observed
 
 MAX_FILE_BYTES = 64 << 20
@@ -67,11 +68,11 @@ class Collector:
     def read(self, value: FileOutput) -> bytes:
         """A file of the workspace or of `$REMIT_OUT`, compared with its hash if given; raises EnvelopeInvalidError."""
         path = self._place(value.file)
-        if path is None:
+        data = read_left(path, MAX_FILE_BYTES + 1) if path is not None else None
+        if data is None:
             raise EnvelopeInvalidError(["output: a file must lie in $REMIT_OUT or in the workspace, and be there"])
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise EnvelopeInvalidError([f"output: a file has {path.stat().st_size} bytes, at most {MAX_FILE_BYTES}"])
-        data = path.read_bytes()
+        if len(data) > MAX_FILE_BYTES:
+            raise EnvelopeInvalidError([f"output: a file has more than {MAX_FILE_BYTES} bytes"])
         if value.sha256 is not None and value.sha256 != sha256(data):
             raise EnvelopeInvalidError(["output: a file has another sha256 than the envelope says"])
         return data

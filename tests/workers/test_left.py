@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.events.inputs import LeaseKind, ResultStatus
+from tests.workers.rig import Rig, correction, handout, offer_of, script
 from workers.left import read_left
 
 
@@ -32,3 +34,40 @@ def test_all_else_is_as_nothing(tmp_path: Path, kind: str) -> None:
             with socket.socket(socket.AF_UNIX) as bound:
                 bound.bind(str(file))
     assert read_left(file, 9) is None
+
+
+@pytest.mark.parametrize("name", ["REMIT_USAGE", "REMIT_RESULT", "REMIT_CHECKPOINT"])
+def test_a_pipe_in_place_of_a_file_holds_nothing_up(rig: Rig, tmp_path: Path, name: str) -> None:
+    """LEASE-3: renewals go on with it there, other attempts' too, and the attempt comes to its end."""
+    gate, there = tmp_path / "gate", tmp_path / "there"
+    handler = f"""
+import os, pathlib, time
+os.mkfifo(os.environ["{name}"])
+pathlib.Path({str(there)!r}).touch()
+while not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)
+"""
+    with rig.working(script(tmp_path, handler), renewal_seconds=0.1):
+        offer = rig.send(offer_of(handout()))
+        rig.until(there.exists, "the pipe")
+        so_far = len(rig.leases(LeaseKind.RENEWED))
+        rig.until(lambda: len(rig.leases(LeaseKind.RENEWED)) >= so_far + 3, "renewals")
+        gate.touch()
+        result = rig.result(offer).result
+    assert result is not None
+    assert result.status is ResultStatus.COMPLETED, result.message
+
+
+def test_a_pipe_in_place_of_the_refused_text_holds_no_correction_up(rig: Rig, tmp_path: Path) -> None:
+    """What was refused is then taken from what the runner made of the command's files."""
+    handler = """
+import os
+if "REMIT_CORRECTION" not in os.environ:
+    os.mkfifo(os.environ["REMIT_RESULT"])
+"""
+    with rig.working(script(tmp_path, handler)):
+        offer = rig.send(offer_of(handout()))
+        rig.result(offer)
+        rig.send(correction("no"))
+        second = rig.result(offer, 2).result
+    assert second is not None
+    assert second.status is ResultStatus.COMPLETED, second.message
