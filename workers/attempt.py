@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from remit.errors import ArtefactError, EnvelopeInvalidError, RemitError, WorkspaceError
 from remit.events.base import ArtefactRef, Usage
 from remit.events.inputs import ErrorClass, ResultBody, ResultStatus
-from remit.redaction import Redactor
 from remit.result import Envelope
 from remit.result.envelope import MAX_FAULTS, MAX_OUTPUT_BYTES, WorkerUsage
 
@@ -22,6 +21,7 @@ from . import inputs
 from .assemble import Assembly, assemble
 from .channel import Channel
 from .checkpoints import Checkpoints
+from .cleaning import Cleaner
 from .dispatch_file import correction_document, dispatch_document, write
 from .environment import versions
 from .gateway import Asked
@@ -179,7 +179,7 @@ class Attempt:
         ref = attempt_ref(job.dispatch.workflow_id, str(job.dispatch.attempt_id))
         origin = Origin(start, inputs.other_commits(job), inputs.trailers(job), ref)
         # Secrets alone keep a commit back: the value of an allowed variable may be a plain word that code uses too.
-        secrets = Redactor(self._bench.secrets.values())
+        secrets = Cleaner(self._bench.secrets.values())
         return settle(self._bench.repository(base.location), job.ground.workspace, origin, secrets)
 
     def _keep(self, data: bytes) -> ArtefactRef:

@@ -24,9 +24,9 @@ from remit.grants import public_text
 from remit.ids import new_event_id
 from remit.instants import aware
 from remit.log.protocols import Log, Message
-from remit.redaction import Redactor
 
 from .attempts import Attempts
+from .cleaning import Cleaner
 from .config import WorkerConfig, read_secrets
 from .confinement import confinement
 from .environment import passed_values
@@ -64,7 +64,7 @@ class Service:
         secrets = read_secrets(config.secrets_from)
         self._config = config
         self._lock = _only_one(config)
-        redactor, sandbox = Redactor(passed_values(config.env_allow, secrets)), confinement(config)
+        redactor, sandbox = Cleaner(passed_values(config.env_allow, secrets)), confinement(config)
         self._bench = Bench(config, store, redactor, secrets, clock, sandbox)
         self._author = Author(config, new_event_id(), clock, public_text(worker_key(config)))
         self._inbox = Inbox(source, config.pool, config.worker_id)
