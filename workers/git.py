@@ -8,8 +8,13 @@ from pathlib import Path
 from remit.errors import WorkspaceError
 
 TIMEOUT_S = 120
-_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+_FOREIGN = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+)  # fmt: skip
 _HARMLESS = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.fsmonitor=false")
+# Refs as files: the runner reads those of a workspace itself.
+_ALWAYS = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_DEFAULT_REF_FORMAT": "files"}
 
 
 def git(folder: Path, *words: str, stdin: bytes | None = None, variables: Mapping[str, str] | None = None) -> bytes:
@@ -18,7 +23,7 @@ def git(folder: Path, *words: str, stdin: bytes | None = None, variables: Mappin
     Hooks and other commands that a repository's own files could name are switched off.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"} | dict(variables or {})
+    environment |= _ALWAYS | dict(variables or {})
     try:
         done = subprocess.run(
             ["git", *_HARMLESS, *words],  # noqa: S607 - git is found on the PATH, as for the user

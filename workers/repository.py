@@ -1,9 +1,11 @@
 """This machine's bare copy of a repository: workspaces are made from it, and what a worker commits comes back to it.
 
-The worker's command only ever sees a clone, so that nothing it plants there (hooks, settings) runs in the runner's own
-git commands, and nothing touches the user's checkout. Only this role imports it.
+The worker's command only ever sees a clone, and git never runs there again once the command began: nothing that it
+plants (hooks, settings, another repository's name) reaches the runner's own git commands, and nothing touches the
+user's checkout. Only this role imports it.
 """
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,9 +16,14 @@ from filelock import FileLock
 from remit.errors import WorkspaceError
 from remit.ids import sha256
 
+from .commits import head_of, take_objects
 from .git import git, line
 
 _IDENTITY = tuple(f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE"))
+# Where a handler's objects are looked at: no settings of a machine, nothing fetched from anywhere but a folder.
+_ALONE = {
+    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "file", "GIT_NO_LAZY_FETCH": "1",
+}  # fmt: skip
 _NO_REF = re.compile(r"[^A-Za-z0-9_.-]|^\.|\.$|\.\.|\.lock$|@\{")
 
 
@@ -70,17 +77,26 @@ class Repository:
         git(folder, "checkout", "--quiet", "--detach", revision)
 
     def quarantine(self, workspace: Path, base: str, folder: Path) -> Quarantine:
-        """Fetch a workspace's HEAD into a repository of its own at `folder`, which borrows what this copy has."""
-        head = line(workspace, "rev-parse", "--verify", "HEAD^{commit}")
+        """Fetch a workspace's HEAD into a repository of its own below `folder`, which borrows what this copy has.
+
+        It comes by way of another one, of which no setting is the workspace's; fetching computes each hash anew.
+        """
+        head = head_of(workspace)
+        left, found = self._borrower(folder / "left"), self._borrower(folder / "found")
+        take_objects(workspace, left / "objects")
+        git(found, "update-ref", "refs/base", base)  # so that no more than what is new is fetched
+        git(found, "fetch", "--quiet", "--no-tags", str(left), head, variables=_ALONE)
+        commit = line(found, "rev-parse", "--verify", f"{head}^{{commit}}")
+        git(found, "update-ref", "refs/head", commit)
+        return Quarantine(found, base, commit)
+
+    def _borrower(self, folder: Path) -> Path:
+        """A new bare repository that borrows what this copy has."""
         git(self._bare, "init", "--quiet", "--bare", "--template=", str(folder))
         (folder / "objects" / "info").mkdir(exist_ok=True)
-        (folder / "objects" / "info" / "alternates").write_text(
-            f"{self._bare.absolute() / 'objects'}\n", encoding="utf-8"
-        )
-        git(folder, "update-ref", "refs/base", base)  # so that no more than what is new is fetched
-        git(folder, "fetch", "--quiet", "--no-tags", str(workspace), head)
-        git(folder, "update-ref", "refs/head", head)
-        return Quarantine(folder, base, head)
+        alternates = folder / "objects" / "info" / "alternates"
+        alternates.write_text(f"{self._bare.absolute() / 'objects'}\n", encoding="utf-8")
+        return folder
 
     def take(self, found: Quarantine) -> None:
         """Have what was made, now that it was looked at."""
