@@ -25,7 +25,7 @@ from .laws import hold
 from .parts import fold, onlooker, state, timers
 from .plan import dice
 from .policy import LEASE_S, POLICY, VERIFYING
-from .reading import read
+from .reading import read, record_at
 
 if TYPE_CHECKING:
     from .process import SupervisorProcess
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]
 Place = tuple[str, int, int]
+Message = tuple[UUID, bytes]
 ALL = 10_000
 POOLS = ("hands", "coders", "testers", "verifiers")
 WAITS_FOR_NOBODY = (
@@ -58,7 +59,7 @@ class Watch:
         self.books: dict[Key, Books] = {}
         self.policies: dict[str, Policy] = {load.sha256(each): _parsed(each) for each in (POLICY, VERIFYING)}
         self.decided: set[Place] = set()
-        self._acting: dict[UUID, Place] = {}  # events that led to more than notes, and where they lay
+        self._acting: set[Message] = set()  # what led to more than notes, or was charged
         self._offers: Counter[UUID] = Counter()
         self.writer: SupervisorProcess | None = None  # whose step was committed last
         self._acceptance = Acceptance(world.log, world.facts)
@@ -151,19 +152,23 @@ class Watch:
         return not known
 
     def _acts_once(self, group: list[Transition]) -> None:
-        """The same message at another place leads to notes at most."""
-        cause = group[0].cause
-        if cause is None or cause.topic is None or all(each.kind in NOTES for each in group):
-            if cause is not None and cause.topic is not None and cause.event_id in self._acting:
-                hold(len(group) == 1, repeat.IDEMPOTENT, "a repeat leaves more than one note")
-                late = group[0].kind is TransitionKind.LATE_USAGE
-                hold(not late, "1 (result key)", "a result that was taken is charged again")
-            elif cause is not None and group[0].kind is TransitionKind.LATE_USAGE:
-                self._acting[cause.event_id] = (cause.topic or "", cause.partition or 0, cause.offset or 0)
+        """The same message at another place leads to one note at most, and none that charges."""
+        message = self._message(group[0].cause)
+        if message is None:
             return
-        kinds = [each.kind.value for each in group]
-        hold(cause.event_id not in self._acting, repeat.IDEMPOTENT, f"a repeat leads to {kinds}")
-        self._acting[cause.event_id] = (cause.topic, cause.partition or 0, cause.offset or 0)
+        acts = [each for each in group if each.kind not in NOTES or each.kind is TransitionKind.LATE_USAGE]
+        if message in self._acting:
+            kinds = [each.kind.value for each in group]
+            law = "1 (result key)" if TransitionKind.LATE_USAGE.value in kinds else repeat.IDEMPOTENT
+            hold(not acts and len(group) == 1, law, f"a repeat leads to {kinds}")
+        elif acts:
+            self._acting.add(message)
+
+    def _message(self, cause: Cause | None) -> Message | None:
+        """What was read: its id and its bytes."""
+        if cause is None or cause.topic is None or cause.partition is None or cause.offset is None:
+            return None
+        return cause.event_id, record_at(self.world.log, cause.topic, cause.partition, cause.offset).value or b""
 
     def _dispatch(self, event: Dispatch) -> None:
         if event.kind is DispatchKind.OFFER:
