@@ -12,10 +12,11 @@ from remit.events.base import ArtefactRef, Evidence, EvidenceForm
 
 from .environment import scrubbed
 from .job import Bench, Job
+from .left import read_left
 from .meter import Meter
 from .plan import Run, fill, plan
 from .process import MARKER, Ended, Stop, run, run_marker
-from .reports import Report, read_report
+from .reports import MAX_BYTES, Report, read_report
 from .views import confined, of_check
 from .witness import Witness
 
@@ -92,9 +93,9 @@ class Observer:
 
     def _report(self, planned: Run, file: Path) -> tuple[ArtefactRef | None, Report]:
         form = planned.command.report
-        if form is None or not file.is_file() or file.is_symlink():
+        data = read_left(file, MAX_BYTES + 1) if form is not None else None
+        if form is None or data is None or len(data) > MAX_BYTES:
             return None, Report()
-        data = file.read_bytes()
         read = read_report(form, data)
         return self.bench.store.put(self.bench.redactor.data(data)), read or Report()
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from remit.contract.normal import Command, EvidenceKind, ReportFormat
 from remit.events.inputs import LeaseKind, ResultStatus
-from tests.workers.rig import Rig, correction, handout, offer_of, script
+from tests.workers.rig import Rig, check, correction, evidence, handout, offer_of, script
 from workers.left import read_left
+from workers.reports import MAX_BYTES
 
 
 def test_a_plain_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
@@ -71,3 +73,16 @@ if "REMIT_CORRECTION" not in os.environ:
         second = rig.result(offer, 2).result
     assert second is not None
     assert second.status is ResultStatus.COMPLETED, second.message
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(MAX_BYTES, True), (MAX_BYTES + 1, False)])
+def test_a_report_beyond_its_bound_is_none(rig: Rig, tmp_path: Path, size: int, *, is_kept: bool) -> None:
+    """No more than the bound is ever read: a check's command may leave a file larger than this machine's memory."""
+    making = ("python", "-c", f"import sys; open(sys.argv[1], 'wb').truncate({size})", "{report}")
+    suite = Command(argv=making, report=ReportFormat.JUNIT)
+    given = handout({}, (check("c", EvidenceKind.TEST_RUN, "suite"),), {"suite": suite})
+    with rig.working(script(tmp_path, "")):
+        result = rig.result(rig.send(offer_of(given)))
+    (run,) = evidence(result, "suite")
+    assert run.exit_status == 0
+    assert (run.report is not None) is is_kept
