@@ -13,6 +13,7 @@ import msgspec
 from remit.cli.bookings import Booking, Reconciled, bookings, reconcile
 from remit.cli.folded import Folded
 from remit.events.transitions import NOTES
+from remit.instants import aware
 from remit.roles import role
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SILENT = (
 
 def document(folded: Folded, now: datetime) -> Document:
     """Everything that `budget` tells; the text form is printed from it."""
+    aware(now, "now")
     workflow = folded.workflow
     found = list(bookings(entry.transition for entry in folded.entries))
     return {

@@ -15,6 +15,7 @@ from remit.cli.folded import Folded
 from remit.contract.normal import Check, Requirement
 from remit.errors import RefusedError
 from remit.events.transitions import Transition
+from remit.instants import aware
 from remit.log.protocols import Log
 from remit.policy.model import Policy
 from remit.roles import role
@@ -39,6 +40,7 @@ class Room:
 
 def room(log: Log, workflow: "Workflow", now: datetime) -> Room:
     """Read registrations, liveness, policies, and all open attempts; RefusedError if the pinned policy is not there."""
+    aware(now, "now")
     return _room(log, workflow, now, role("supervisor.onlooker").look(log).load)
 
 
@@ -56,6 +58,7 @@ def queue_of(log: Log, workflow: "Workflow", now: datetime) -> str | None:
 
     Other workflows' attempts are left out: workers tell of them in their free slots.
     """
+    aware(now, "now")
     empty: str | None = role("supervisor.actions").empty_because(workflow)
     if empty is not None:
         return empty

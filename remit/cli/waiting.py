@@ -15,6 +15,7 @@ from remit.client.resolving import APPROVE, REFUSE, RETRY, STOP
 from remit.errors import RefusedError
 from remit.events.inputs import Result
 from remit.events.transitions import Transition
+from remit.instants import aware
 from remit.log.protocols import Log
 from remit.roles import role
 
@@ -28,6 +29,7 @@ WORDS = {"task": (RETRY, STOP), "amendment": (APPROVE, REFUSE)}
 
 def open_items(log: Log, now: datetime) -> list[Document]:
     """Every open item of every workflow, the longest waiting first."""
+    aware(now, "now")
     state, items = role("supervisor.state"), role("supervisor.inbox").inbox
     shards = role("supervisor.onlooker").look(log)
     workflows = [each for _, each in shards.states.awake() if isinstance(each, state.Workflow)]
@@ -81,6 +83,7 @@ def item_of_task(folded: Folded, task_id: str) -> "Item":
 
 def item_in_full(log: Log, folded: Folded, item: "Item", now: datetime) -> Document:
     """An item with all that a person needs to decide on it."""
+    aware(now, "now")
     workflow = folded.workflow
     since = next(each.transition.decided_at for each in folded.entries if each.transition.sequence == item.sequence)
     whole = _item(workflow, item, since, now)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,8 +15,8 @@ import pytest
 import remit
 from remit import grants
 from remit.artefacts import ArtefactStore
-from remit.cli import clocks
-from remit.contract import amend, deadlines, gate
+from remit.cli import budgeting, clocks, explained, waiting
+from remit.contract import amend, deadlines, gate, spawn
 from remit.doctor import examine
 from remit.doctor.checks import reading
 from remit.doctor.probe_cluster import broker_time
@@ -27,6 +28,7 @@ from remit.instants import aware
 from remit.log.kafka import probe
 from remit.log.memory import MemoryLog
 from remit.policy import load
+from remit.result.subtasks import Subtask
 from remit.settings import Settings
 from supervisor.service import Supervisor
 from tests.log.rig import message
@@ -69,7 +71,26 @@ def _event(at: datetime) -> None:
     new_event(Lease, tenant_id="t", workflow_id="w", producer="p", clock_now=at)
 
 
+def _amended(now: datetime) -> None:
+    amend.amended(CURRENT, {"schema_version": "workflow-v1"}, RULES, now=now)
+
+
+def _with_child(now: datetime) -> None:
+    proposal = Subtask.model_validate({"id": "c", "task_type": "shell"})
+    spawn.with_child(CURRENT, "a", proposal, RULES, now=now, among=3)
+
+
+CURRENT = gate.normalise(two_tasks(), RULES, now=AWARE)
+NOTHING: Any = None
 CALLS: Mapping[tuple[str, str], Callable[[datetime], object]] = {
+    ("remit.cli.budgeting.document", "now"): lambda at: budgeting.document(NOTHING, at),
+    ("remit.cli.explained.queue_of", "now"): lambda at: explained.queue_of(NOTHING, NOTHING, at),
+    ("remit.cli.explained.room", "now"): lambda at: explained.room(NOTHING, NOTHING, at),
+    ("remit.cli.waiting.item_in_full", "now"): lambda at: waiting.item_in_full(NOTHING, NOTHING, NOTHING, at),
+    ("remit.cli.waiting.open_items", "now"): lambda at: waiting.open_items(NOTHING, at),
+    ("remit.contract.amend.amended", "now"): _amended,
+    ("remit.contract.amend.regated", "now"): lambda at: amend.regated(CURRENT, two_tasks(), RULES, now=at),
+    ("remit.contract.spawn.with_child", "now"): _with_child,
     ("remit.cli.clocks.both", "at"): lambda at: clocks.both(at, ZONE),
     ("remit.cli.clocks.clock", "at"): lambda at: clocks.clock(at, ZONE),
     ("remit.contract.amend.amend", "now"): _draft,
