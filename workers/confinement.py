@@ -14,7 +14,7 @@ import remit
 from remit.errors import SettingsError
 
 from .config import WorkerConfig
-from .sandbox import Sandbox, View, system_of
+from .sandbox import ETC, Sandbox, View, system_of
 
 log = logging.getLogger("remit.worker")
 PROGRAM = "bwrap"
@@ -83,7 +83,7 @@ def sandbox_for(config: WorkerConfig, program: str) -> Sandbox:
         readable=tuple(dict.fromkeys(real for each in shown if not _is_system(real := each.resolve()))),
         links=tuple({each: each.resolve() for each in shown if each != each.resolve()}.items()),
         home=config.home,
-        secrets=(config.secrets_from.resolve(),) if config.secrets_from is not None else (),
+        secrets=_names_of(config.secrets_from) if config.secrets_from is not None else (),
     )
 
 
@@ -117,6 +117,13 @@ def _narrow(folders: Sequence[Path], config: WorkerConfig) -> Iterator[Path]:
             yield folder
         elif folder not in config.read_only:
             log.warning("the sandbox shows no %s: name it in read_only if the handler needs all of it", folder)
+
+
+def _names_of(file: Path) -> tuple[Path, ...]:
+    """The names by which the sandbox would show a file: the real one, and those below links in /etc that lead to it."""
+    real = file.resolve()
+    entries = [(entry, entry.resolve()) for entry in (Path("/etc", name) for name in ETC)]
+    return (real, *(entry / real.relative_to(at) for entry, at in entries if entry != at and real.is_relative_to(at)))
 
 
 def _is_system(path: Path) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_ETC = (
+ETC = (
     "alternatives", "ca-certificates", "group", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
     "mime.types", "nsswitch.conf", "passwd", "pki", "protocols", "resolv.conf", "services", "ssl", "timezone",
 )  # fmt: skip
@@ -40,7 +40,7 @@ class Sandbox:
     readable: tuple[Path, ...]  # the interpreter, the handler's own files, what the configuration names; resolved
     links: tuple[tuple[Path, Path], ...]  # other names of these, and what they stand for
     home: Path  # of the worker: shown empty but for what a view names
-    secrets: tuple[Path, ...] = ()  # files that are shown empty, wherever they lie
+    secrets: tuple[Path, ...] = ()  # files that are shown empty, by each name that they have in it
 
     def wrapped(self, argv: Sequence[str], view: View) -> list[str]:
         """The command line that runs `argv` in that view."""
@@ -55,7 +55,7 @@ class Sandbox:
         words += _bound("--bind", view.writable)
         words += _bound("--ro-bind", view.guarded)
         words += [word for each in view.hidden for word in ("--tmpfs", str(each), "--remount-ro", str(each))]
-        words += self._masks((*outside, *inside, *view.writable))
+        words += self._masks((*_shown_by(self.system), *outside, *inside, *view.writable))
         words += ["--remount-ro", str(self.home), "--remount-ro", "/", "--chdir", str(view.folder)]
         return [*words, "--", *argv]
 
@@ -77,9 +77,14 @@ def system_of(roots: Iterable[tuple[Path, str | None]]) -> tuple[str, ...]:
     words: list[str] = []
     for root, link in roots:
         words += ("--ro-bind", str(root), str(root)) if link is None else ("--symlink", link, str(root))
-    for name in _ETC:
+    for name in ETC:
         words += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     return tuple(words)
+
+
+def _shown_by(system: Sequence[str]) -> Iterator[Path]:
+    """What those arguments bind, by its name in the sandbox."""
+    return (Path(name) for how, name in zip(system, system[2:], strict=False) if how.startswith("--ro-bind"))
 
 
 def _bound(how: str, paths: Iterable[Path]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,22 @@ def test_nothing_is_bound_twice_or_for_nothing() -> None:
     assert "/elsewhere/secrets" not in words
     at(words, "--symlink", "/opt/venv", "/venv")
     at(words, "--symlink", "usr/bin", "/bin")
+
+
+@pytest.mark.parametrize("file", ["/usr/local/etc/worker.env", "/etc/ssl/worker.env", "/etc/hosts"])
+def test_secrets_in_what_shows_the_system_are_masked(file: str) -> None:
+    """The system is shown before anything is named: a file of secrets may lie there, too."""
+    words = replace(BOX, secrets=(Path(file),)).wrapped(["x"], VIEW)
+    assert at(words, *bound("/usr", "--ro-bind")) < at(words, "--ro-bind", "/dev/null", file)
+
+
+def test_secrets_are_masked_by_each_name_that_the_system_has_for_them(tmp_path: Path) -> None:
+    """An entry of /etc that is a link shows what it leads to under its own name."""
+    link = Path("/etc/localtime")
+    words = sandbox_for(config(tmp_path, ["x"], secrets_from=link), "bwrap").wrapped(["x"], VIEW)
+    at(words, "--ro-bind", "/dev/null", str(link))
+    if link.resolve().is_relative_to("/usr"):
+        at(words, "--ro-bind", "/dev/null", str(link.resolve()))
 
 
 def config(folder: Path, argv: list[str], **fields: Any) -> WorkerConfig:
