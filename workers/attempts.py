@@ -5,7 +5,6 @@ correction finds it; corrections run beside the slots, one at a time. Only the s
 """
 
 import logging
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -15,7 +14,7 @@ from uuid import UUID
 
 from remit.contract.handout import read_handout
 from remit.errors import RemitError
-from remit.events.inputs import LeaseKind
+from remit.events.inputs import ErrorClass, LeaseKind, ResultBody, ResultStatus
 from remit.events.service import Dispatch, DispatchKind, Offer
 from remit.log.protocols import Message
 
@@ -27,6 +26,7 @@ from .job import Bench, Ground, Job
 from .keeper import Held, Keeper
 from .meter import Meter
 from .process import Stop
+from .removal import remove
 from .report_back import result_message
 from .writing import Author
 
@@ -71,7 +71,7 @@ class Attempts:
 
     def clear(self) -> None:
         """Remove what earlier processes left."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
 
     def free(self) -> int:
         """Slots without an attempt."""
@@ -164,7 +164,7 @@ class Attempts:
 
     def _work(self, work: Work) -> None:
         """Run one attempt in its own thread, and hand on what came of it."""
-        outcome = work.attempt.work()
+        outcome = _outcome(work, work.attempt.work)
         work.meter.rest()
         work.is_over = True
         self._hand_on(work, outcome, 1)
@@ -185,7 +185,7 @@ class Attempts:
             if work.stop.cause is not None:  # ended while it waited
                 self.sent(work.id, CORRECTED)
                 return
-            outcome = work.attempt.correct(faults)
+            outcome = _outcome(work, lambda: work.attempt.correct(faults))
         work.meter.rest()
         self._hand_on(work, outcome, CORRECTED)
 
@@ -193,10 +193,19 @@ class Attempts:
         if work.checkpoints.reference is not None:  # the last thing saved is named before the lease ends
             self._keeper.renew_now(work.id, _NEWS_S)
         try:
-            self._submit(work.id, result_message(self._author, work.dispatch, outcome, submission), submission)
-        except (RemitError, OSError) as error:
+            self._submit(work.id, self._message(work, outcome, submission), submission)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the slot is free again and the lease runs out
             log.warning("the result of attempt %s can't be kept: %s", work.id, type(error).__name__)
             self.sent(work.id, submission)
+
+    def _message(self, work: Work, outcome: Outcome, submission: int) -> Message:
+        """The record of its outcome; of one that can't be written, a failure that says so."""
+        try:
+            return result_message(self._author, work.dispatch, outcome, submission)
+        except (RemitError, ValueError, TypeError) as error:  # ValueError: text that no encoding holds
+            log.warning("the result of attempt %s can't be written: %s", work.id, type(error).__name__)
+            small = _failed(work, f"the result can't be written into a record: {type(error).__name__}")
+            return result_message(self._author, work.dispatch, small, submission)
 
     def _forget_kept(self, over: Iterable[Work]) -> None:
         with self._lock:
@@ -206,4 +215,24 @@ class Attempts:
     def _remove(self, over: Iterable[Work]) -> None:
         if not self._bench.config.keep_workspaces:
             for work in over:
-                shutil.rmtree(work.ground.root, ignore_errors=True)
+                remove(work.ground.root)
+
+
+def _outcome(work: Work, run: Callable[[], Outcome]) -> Outcome:
+    """What came of it; an attempt of which nothing came is a failed one, never a thread that is gone with its slot."""
+    try:
+        return run()
+    except Exception as error:  # noqa: BLE001 - that of its failing too, such as descriptors that ran out
+        log.warning("attempt %s failed beyond its own account: %s", work.id, type(error).__name__)
+        return _failed(work, f"a fault of the runner: {type(error).__name__}")
+
+
+def _failed(work: Work, words: str) -> ResultBody:
+    """A result that needs nothing of the attempt."""
+    return ResultBody(
+        status=ResultStatus.FAILED,
+        error_class=ErrorClass.RETRYABLE_FAILED,
+        message=words,
+        output="{}",
+        input_versions=work.offer.inputs,
+    )

@@ -3,7 +3,6 @@
 Only this role imports it.
 """
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from remit.redaction import Redactor
 from remit.subjects import git_input
 
 from .config import WorkerConfig
+from .removal import remove
 from .repository import Repository
 from .sandbox import Sandbox
 
@@ -112,10 +112,7 @@ class Ground:
     def make_ready_again(self) -> None:
         """Take away what the first submission said; what the command worked on stays."""
         for path in (self.result, self.usage, self.observed, self.correction):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+            remove(path)
         self.observed.mkdir()
 
 
