@@ -112,7 +112,7 @@ class Attempt:
         return written or (last.text if isinstance(last, Malformation) else last.output or "")
 
     def _run(self) -> Outcome:
-        channel = Channel(self._job, self._bench, self._stop, self._asked, save=self._checkpoints.look)
+        channel = Channel(self._job, self._bench, self._asked, save=self._checkpoints.look)
         started = self._bench.clock()
         self._began_command = True
         with self._checkpoints.watched():

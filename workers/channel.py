@@ -14,7 +14,7 @@ from typing import Any
 
 from remit.errors import RefusedError
 
-from .gateway import Asked, Gateway
+from .gateway import Asked, Gateway, sayable
 from .job import Bench, Job
 from .meter import Meter
 from .process import MARKER, Ended, Stop, run
@@ -30,7 +30,6 @@ class Channel:
 
     job: Job
     bench: Bench
-    stop: Stop
     asked: list[Asked] = field(default_factory=list)
     save: Callable[[], str | None] = lambda: None  # keeps the checkpoint there is now; what is wrong with it, if any
     variables: dict[str, str] = field(default_factory=dict)
@@ -48,6 +47,7 @@ class Channel:
             yield (theirs.fileno(),)
         finally:
             theirs.close()
+            gateway.stop.set("ended")  # what it still runs for a handler that is gone
             thread.join()
             ours.close()
 
@@ -65,22 +65,22 @@ class Channel:
         self, request: Mapping[str, Any], environment: Mapping[str, str], meter: Meter, gateway: Gateway
     ) -> dict[str, Any]:
         if request["op"] == "progress":
-            meter.advance(note=_words(request.get("note") or "") or None)
+            meter.advance(note=sayable(request.get("note") or "") or None)
             return {}
         if request["op"] == "checkpoint":
             meter.advance()
             return {"error": fault} if (fault := self.save()) else {}
-        argv = [_words(word) for word in request["argv"]]
+        argv = [sayable(word) for word in request["argv"]]
         try:
             if request["op"] == "tool":
                 ended = gateway.call(argv[0], argv[1:])
             else:
-                ended = gateway.observed(argv, lambda: self._run(argv, environment, meter))
+                ended = gateway.observed(argv, lambda: self._run(argv, environment, meter, gateway.stop))
         except RefusedError as error:
             return {"error": str(error)}
         return {"exit_status": ended.exit_status, "output": ended.output[-_MAX_BYTES // 2 :].decode(errors="replace")}
 
-    def _run(self, argv: list[str], environment: Mapping[str, str], meter: Meter) -> Ended:
+    def _run(self, argv: list[str], environment: Mapping[str, str], meter: Meter, stop: Stop) -> Ended:
         # Without the attempt's marker: the end of this command must not end the handler that asked for it.
         seen = {name: value for name, value in environment.items() if name not in {MARKER, VARIABLE}}
         try:
@@ -89,13 +89,8 @@ class Channel:
                 folder=self.job.ground.workspace,
                 environment=seen,
                 until=self.job.until,
-                stop=self.stop,
+                stop=stop,
                 printed=meter.advance,
             )
         except (OSError, ValueError) as error:
             return Ended(127, f"{argv[:1]} can't be started: {type(error).__name__}\n".encode())
-
-
-def _words(said: object) -> str:
-    """The text of what was said, without the halves of surrogate pairs, which no record can hold."""
-    return str(said).encode(errors="replace").decode()

@@ -35,6 +35,7 @@ class Asked:
     ended: Ended
     started_at: datetime
     ended_at: datetime
+    refused: bool = False  # it was not run
 
 
 @dataclass
@@ -48,12 +49,18 @@ class Gateway:
     stop: Stop = field(default_factory=Stop)  # ends the tools, once the handler has ended
     refused: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _begun: int = 0
+
+    def __post_init__(self) -> None:
+        """Count what an earlier run of the attempt asked for."""
+        self._begun = sum(not each.refused for each in self.asked)
 
     def call(self, name: str, arguments: Sequence[str]) -> Ended:
         """Run a tool to its end; raises RefusedError, and records it, where that is not granted."""
-        words = ["remit-tool", name, *arguments]
+        name, *given = map(sayable, (name, *arguments))
+        words = ["remit-tool", name, *given]
         try:
-            argv = [*self._command(name), *arguments]
+            argv = [*self._command(name), *given]
             return self.observed(words, lambda: self._run(argv))
         except RefusedError as error:
             self._refuse(words, str(error))
@@ -61,10 +68,12 @@ class Gateway:
 
     def observed(self, words: list[str], work: Callable[[], Ended]) -> Ended:
         """Do what counts as one call, and record how it ended; raises RefusedError where no call is left."""
-        if len(self.asked) >= MAX_CALLS or time.monotonic() >= self.job.until:
-            raise RefusedError(f"at most {MAX_CALLS} calls, before the deadline")
-        if not self.meter.begin(self.most()):
-            raise RefusedError(f"the calls of this attempt are used up: {self.most()} beside those of its checks")
+        with self._lock:
+            if self._begun >= MAX_CALLS or time.monotonic() >= self.job.until:
+                raise RefusedError(f"at most {MAX_CALLS} calls, before the deadline")
+            if not self.meter.begin(self.most()):
+                raise RefusedError(f"the calls of this attempt are used up: {self.most()} beside those of its checks")
+            self._begun += 1
         started = self.bench.clock()
         ended = work()
         self.asked.append(Asked(words, ended, started, self.bench.clock()))
@@ -117,7 +126,12 @@ class Gateway:
         self.meter.advance(0, note=f"refused calls of tools: {number}")
         if number <= _SHOWN:
             now = self.bench.clock()
-            self.asked.append(Asked(words, Ended(REFUSED, f"refused: {reason}\n".encode()), now, now))
+            self.asked.append(Asked(words, Ended(REFUSED, f"refused: {reason}\n".encode()), now, now, refused=True))
+
+
+def sayable(said: object) -> str:
+    """The text of what a handler said, without the halves of surrogate pairs, which no record can hold."""
+    return str(said).encode(errors="replace").decode()
 
 
 def tool_environment(job: Job, bench: Bench) -> dict[str, str]:

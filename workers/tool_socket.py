@@ -6,6 +6,7 @@ One JSON line asks, one JSON line and the output answer. Only this role imports 
 import contextlib
 import json
 import os
+import select
 import shlex
 import socket
 import sys
@@ -23,6 +24,8 @@ from .process import Ended
 VARIABLE = "REMIT_TOOLS"
 _MAX_REQUEST = 1 << 20
 _PATIENCE_S = 30.0  # for a request to come whole
+_AT_ONCE = 16  # calls that are open: each takes descriptors, which all attempts share
+_AGAIN_S = 0.1
 _LONGEST = 100  # bytes of a socket's path, which the system bounds
 
 
@@ -41,8 +44,9 @@ def served(gateway: Gateway) -> Iterator[dict[str, str]]:
         try:
             yield {VARIABLE: str(path)}
         finally:
-            server.close(address)
-            path.unlink()  # a correction binds it anew
+            server.close()
+            with contextlib.suppress(OSError):  # the handler may have put anything there
+                path.unlink()  # a correction binds it anew
 
 
 @contextmanager
@@ -59,42 +63,67 @@ def _reachable(path: Path) -> Iterator[str]:
 
 
 class _Server:
-    """Accepts in one thread, and answers each call in one of its own."""
+    """Accepts in one thread, and answers each call in one of its own; calls beyond the most at once wait their turn."""
 
     def __init__(self, listening: socket.socket, gateway: Gateway) -> None:
         self._listening, self._gateway = listening, gateway
-        self._closing = False
+        self._listening.setblocking(False)
+        self._woken, self._waking = socket.socketpair()  # its name is the handler's to remove: no way to wake by it
+        self._closing = threading.Event()
+        self._free = threading.Semaphore(_AT_ONCE)
         self._answering: list[threading.Thread] = []
         self._accepting = threading.Thread(target=self._accept, name="tools", daemon=True)
         self._accepting.start()
 
-    def close(self, address: str) -> None:
+    def close(self) -> None:
         """Take no more calls, end those that run, and wait for their threads."""
-        self._closing = True
+        self._closing.set()
         self._gateway.stop.set("ended")
-        with socket.socket(socket.AF_UNIX) as waking, contextlib.suppress(OSError):
-            waking.connect(address)
+        self._waking.close()
+        self._free.release()
         self._accepting.join()
+        self._woken.close()
         for each in self._answering:
             each.join()
 
     def _accept(self) -> None:
+        either = select.poll()
+        either.register(self._listening, select.POLLIN)
+        either.register(self._woken, select.POLLIN)
         while True:
-            caller, _ = self._listening.accept()
-            if self._closing:
-                caller.close()
+            self._free.acquire()
+            either.poll()
+            if self._closing.is_set():
                 return
             self._answering = [each for each in self._answering if each.is_alive()]
-            thread = threading.Thread(target=self._answer, args=(caller,), name="tool", daemon=True)
-            self._answering.append(thread)
+            if not self._take():
+                self._free.release()
+                self._closing.wait(_AGAIN_S)
+
+    def _take(self) -> bool:
+        """Answer the next caller in a thread of its own; whether there is one."""
+        try:
+            caller, _ = self._listening.accept()
+        except OSError:  # it is gone again, or descriptors are short for now
+            return False
+        thread = threading.Thread(target=self._answer, args=(caller,), name="tool", daemon=True)
+        try:
             thread.start()
+        except RuntimeError:  # threads are short
+            caller.close()
+            return False
+        self._answering.append(thread)
+        return True
 
     def _answer(self, caller: socket.socket) -> None:
-        with caller, contextlib.suppress(OSError):  # the caller may be gone
-            caller.settimeout(_PATIENCE_S)
-            ended = self._ended(caller)
-            head = {"exit_status": ended.exit_status, "size": len(ended.output)}
-            caller.sendall(json.dumps(head).encode() + b"\n" + ended.output)
+        try:
+            with caller, contextlib.suppress(OSError):  # the caller may be gone
+                caller.settimeout(_PATIENCE_S)
+                ended = self._ended(caller)
+                head = {"exit_status": ended.exit_status, "size": len(ended.output)}
+                caller.sendall(json.dumps(head).encode() + b"\n" + ended.output)
+        finally:
+            self._free.release()
 
     def _ended(self, caller: socket.socket) -> Ended:
         try:

@@ -21,7 +21,7 @@ from workers.gateway import Gateway
 from workers.job import Ground
 from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
-from workers.process import Ended, Stop
+from workers.process import Ended
 from workers.spool import Spool
 
 NOTHING = Leftovers(None, None, None, b"", ())
@@ -82,7 +82,7 @@ def test_what_a_handler_says_can_be_written_into_a_record(tmp_path: Path) -> Non
     bench: Any = SimpleNamespace(redactor=Redactor(), clock=lambda: datetime.now(UTC))
     unbounded = SimpleNamespace(remaining=Amounts(), grant=SimpleNamespace(max_tool_calls=None))
     job: Any = SimpleNamespace(until=float("inf"), offer=unbounded)
-    line, meter = _Idle(job, bench, Stop()), Meter(tmp_path / "usage.json", Redactor())
+    line, meter = _Idle(job, bench), Meter(tmp_path / "usage.json", Redactor())
     gateway = Gateway(job, bench, meter, line.asked)
     line._answer(json.loads('{"op": "progress", "note": "half \\ud800"}'), {}, meter, gateway)
     line._answer(json.loads('{"op": "run", "argv": ["\\udfff", 5]}'), {}, meter, gateway)
