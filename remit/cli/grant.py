@@ -10,6 +10,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from remit import grants
+from remit.cli.answers import one_document
 from remit.cli.invocation import Invocation, pass_invocation
 from remit.cli.output import json_option, print_json, say
 from remit.errors import InvalidInputError
@@ -43,8 +44,9 @@ def verify(file: Path, trusted: tuple[str, ...], at: str | None, as_json: bool) 
 
     Needs neither broker nor supervisor: a tool's server can check what a worker hands it by the public key alone.
     """
-    found = _grant(file)
-    faults = list(_faults(found, [grants.read_public(each) for each in trusted], _instant(at)))
+    with one_document(as_json=as_json):
+        found = _grant(file)
+        faults = list(_faults(found, [grants.read_public(each) for each in trusted], _instant(at)))
     if as_json:
         print_json({"valid": not faults, "faults": faults, "grant": msgspec.to_builtins(found)})
     else:
@@ -65,7 +67,8 @@ def show(invocation: Invocation, as_json: bool) -> None:
 
     Its private half stays in REMIT_HOME/keys/supervisor.pem, which supervisors alone need.
     """
-    key = own_key(supervisor_key(invocation.settings.home))
+    with one_document(as_json=as_json):
+        key = own_key(supervisor_key(invocation.settings.home))
     public, named = grants.public_text(key), grants.key_id(key.public_key())
     if as_json:
         print_json({"public_key": public, "key_id": named})

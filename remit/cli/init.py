@@ -1,5 +1,6 @@
 """`remit init`: a first policy, workflow and worker, which run at once with the commands that it prints."""
 
+import os
 import shlex
 from importlib.resources import files
 from pathlib import Path
@@ -32,10 +33,17 @@ def init(folder: Path) -> None:
 
 
 def write(folder: Path) -> None:
-    """Write the three files; RefusedError, before anything is written, if one of them is there."""
-    there = [name for name in FILES if (folder / name).exists()]
+    """Write the three files; RefusedError if one of them is there, before anything is written, or can't be written."""
+    there = [name for name in FILES if os.path.lexists(folder / name)]  # a link that leads nowhere is there too
     if there:
         raise RefusedError(f"{', '.join(there)} in {folder}: nothing was written, since nothing is overwritten")
+    try:
+        _write(folder)
+    except OSError as error:
+        raise RefusedError(f"{folder} can't be written: {error.strerror or type(error).__name__}") from None
+
+
+def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         text = files("remit.cli").joinpath("first", name).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ The command line imports it. The supervisor judges: what only tightens holds at 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,10 +22,12 @@ from remit.errors import ContractInvalidError, RefusedError
 from remit.events.envelope import new_event
 from remit.events.inputs import Contract, ContractKind
 from remit.events.transitions import Transition, TransitionKind
+from remit.faults import Fault, lines
 from remit.log.protocols import Log
 from remit.redaction import redact
 from remit.topics import Topic
 
+_LARGEST = 2**53 - 1
 ANSWERS = frozenset({TransitionKind.CONTRACT_AMENDED, TransitionKind.AMENDMENT_PROPOSED, TransitionKind.DUPLICATE})
 BEFORE = frozenset({TransitionKind.ATTEMPT_FAILED, TransitionKind.OFFER_EXPIRED})
 """What ends attempts that can't go on, in the same step and ahead of the version that they can't go on under."""
@@ -43,8 +45,11 @@ class Asked(NamedTuple):
 def prepare(document: Mapping[str, Any], asked: Asked, rules: InForce, store: ArtefactStore, folder: Path) -> Contract:
     """The event that amends a contract: references resolved, prose without secrets; `folder` is where files count from.
 
-    Raises ContractInvalidError for references that can't be resolved; files are stored on the way.
+    Raises ContractInvalidError for references that can't be resolved and for numbers that no contract can hold; files
+    are stored on the way.
     """
+    if faults := tuple(_large_numbers(document, ())):
+        raise ContractInvalidError(lines(faults, document))
     resolved = resolve(
         cleaned(document),
         resolve_commit=partial(full_commit, rules.policy.repositories),
@@ -65,6 +70,15 @@ def prepare(document: Mapping[str, Any], asked: Asked, rules: InForce, store: Ar
         base_version=asked.base_version,
         reason=redact(asked.reason),
     )
+
+
+def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[Fault]:  # noqa: ANN401 - any JSON value
+    """What canonical JSON refuses; the supervisor's gate, which knows each field's bound, never saw it then."""
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        yield Fault(path, "is a number beyond 2**53")
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in parts:
+        yield from _large_numbers(inner, (*path, key))
 
 
 def send(log: Log, event: Contract, *, timeout: float = TIMEOUT_S) -> Transition:

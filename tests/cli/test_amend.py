@@ -80,3 +80,15 @@ def test_an_attempt_under_way_is_ended_before_the_answer(submitted: Terminal) ->
     assert submitted.run(*amend(submitted, {"tasks": {"a": {"limits": {"max_tokens": 100}}}})) == 0
     assert "contract version 2 holds" in submitted.out
     assert "attempt_failed" in world.kinds()
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53)])
+def test_a_number_that_no_contract_holds_is_invalid(submitted: Terminal, number: int) -> None:
+    """Exit 2 with its place, as `submit` tells it, and no fault of ours."""
+    said = amend(submitted, {"limits": {"max_tool_calls": number}, "acceptance": [{"x": number}]})
+    told = submitted.json(*said, code=2)
+    assert told["faults"] == [
+        "limits.max_tool_calls is a number beyond 2**53",
+        "acceptance[0].x is a number beyond 2**53",
+    ]
+    assert "CONTRACT_INVALID: limits.max_tool_calls" in submitted.err

@@ -78,3 +78,14 @@ def test_a_key_that_is_none_is_invalid_input(terminal: Terminal) -> None:
     assert terminal.run("grant", "verify", file, "--key", "canary-canary") == 2
     assert "canary" not in terminal.err
     assert json.loads((terminal.world.folder / "dispatch.json").read_text("utf-8"))
+
+
+def test_a_refusal_is_one_document_too(terminal: Terminal, public: str) -> None:
+    """CLI-1: with --json, a file without a grant, a key that is none and a time that is none are told on stdout."""
+    nothing = terminal.file({}, "empty.json")
+    good = document(terminal, signed(terminal))
+    for words in ((nothing, "--key", public), (good, "--key", "AAAA"), (good, "--key", public, "--at", "noon")):
+        told = terminal.json("grant", "verify", *words, code=2)
+        assert (told["outcome"], told["message"] in terminal.err) == ("invalid", True)
+    (terminal.world.folder / "home" / "keys" / "supervisor.pem").write_text("no key")
+    assert "holds no Ed25519 key" in terminal.json("keys", "show", code=2)["message"]

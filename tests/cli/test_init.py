@@ -35,6 +35,23 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "workflow.yaml").read_text() == "mine"
 
 
+def test_a_link_that_leads_nowhere_is_there_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 1 before anything is written, to where it leads least of all."""
+    (tmp_path / "worker.sh").symlink_to("nowhere")
+    assert run(["init", str(tmp_path)]) == 1
+    assert "worker.sh in" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["worker.sh"]
+
+
+@pytest.mark.parametrize("name", ["file/folder", "link", "x" * 300])
+def test_a_folder_that_can_t_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Exit 1 with what the system says, no fault of ours: a file in its way, a link that leads nowhere, a long name."""
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    assert run(["init", str(tmp_path / name)]) == 1
+    assert f"{tmp_path / name} can't be written: " in capsys.readouterr().err
+
+
 def test_every_command_that_it_prints_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
