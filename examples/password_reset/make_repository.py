@@ -72,7 +72,7 @@ def _commit_service(folder: Path) -> str:
 def _git(folder: Path, *words: str) -> str:
     """Run git with nothing of the user's own settings, so that the commit depends on the content alone."""
     done = subprocess.run(
-        ["git", "-c", "core.autocrlf=false", "-c", "core.fileMode=false", *words],  # noqa: S607
+        ["git", "-c", "core.autocrlf=false", "-c", "core.fileMode=false", *words],
         cwd=folder,
         env=_environment(),
         check=True,

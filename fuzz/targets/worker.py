@@ -15,16 +15,17 @@ from typing import Any
 from remit.artefacts import ArtefactStore
 from remit.contract.normal import OutputKind
 from remit.documents import parse
-from remit.errors import ContractInvalidError
+from remit.errors import ContractInvalidError, RefusedError
 from remit.redaction import Redactor
 from remit.result import read_envelope
 from remit.result.envelope import size_fault
 from workers.channel import Channel
 from workers.config import load_config, read_secrets
+from workers.gateway import Gateway
 from workers.job import Ground
 from workers.meter import Meter
 from workers.outputs import Collector, Leftovers
-from workers.process import Ended, Stop
+from workers.process import Ended
 from workers.spool import Spool
 
 from ..making import bombs, documents, odd, raw, texts, trees
@@ -91,7 +92,7 @@ def _usage(dice: Random) -> bytes:
 def _read_usage(given: bytes) -> bool:
     file = _folder() / "usage.json"
     file.write_bytes(given)
-    return Meter(file, Redactor()).usage(1.5) is not None
+    return Meter(file, Redactor()).usage() is not None
 
 
 def _output(dice: Random) -> tuple[str, bytes, str]:
@@ -168,7 +169,16 @@ def _spooled(given: bytes) -> bool:
     return bool(found)
 
 
-_SAID = tuple(map(json.dumps, ({"op": "run", "argv": ["pytest", "-q"]}, {"op": "progress", "note": "half way"})))
+_SAID = tuple(
+    map(
+        json.dumps,
+        (
+            {"op": "run", "argv": ["pytest", "-q"]},
+            {"op": "tool", "argv": ["read_product", "A14"]},
+            {"op": "progress", "note": "half way"},
+        ),
+    )
+)
 
 
 class _Idle(Channel):
@@ -178,6 +188,16 @@ class _Idle(Channel):
         return Ended(0, b"")
 
 
+class _Free(Gateway):
+    """Any number of calls, and no tool."""
+
+    def most(self) -> int | None:
+        return None
+
+    def _command(self, name: str) -> list[str]:
+        raise RefusedError(f"there is no tool {name}")
+
+
 def _said_over_the_line(dice: Random) -> bytes:
     return documents.json_file(dice, _SAID)
 
@@ -185,12 +205,13 @@ def _said_over_the_line(dice: Random) -> bytes:
 def _served(given: bytes) -> bool:
     """As a handler's SDK speaks, once; what is taken can be written into a record."""
     bench: Any = SimpleNamespace(redactor=Redactor(), clock=lambda: documents.AT)
-    job: Any = SimpleNamespace(until=float("inf"))
-    line, meter = _Idle(job, bench, Stop()), Meter(_folder() / "none", Redactor())
+    job: Any = SimpleNamespace(until=float("inf"), dispatch=SimpleNamespace(attempt_id="fuzz"))
+    line, meter = _Idle(job, bench), Meter(_folder() / "none", Redactor())
+    gateway = _Free(job, bench, meter, line.asked)
     ours, theirs = Pipe()
     sender = threading.Thread(target=_send, args=(theirs, given))
     sender.start()
-    line._serve(ours, {}, meter)  # noqa: SLF001 - what its thread does
+    line._serve(ours, {}, meter, gateway)  # noqa: SLF001 - what its thread does
     ours.close()
     sender.join()
     words = [word for each in line.asked for word in each.argv]
