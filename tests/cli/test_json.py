@@ -33,6 +33,7 @@ CASES: dict[str, Callable[[Path], tuple[str, ...]]] = {
     "amend": lambda home: ("amend", "w1", str(home / "workflow.json"), "--reason", "x"),
     "artefact put": lambda home: ("artefact", "put", str(home / "workflow.json")),
     "budget": lambda _: ("budget", "w1"),
+    "simulate": lambda _: ("simulate", "--seed", "1"),
     "cancel": lambda _: ("cancel", "w1", "--task", "b", "--reason", "x"),
     "check": lambda home: ("check", str(home / "workflow.json"), "--policy", str(home / "policy.yaml")),
     "evidence": lambda _: ("evidence", "w1"),
