@@ -19,6 +19,7 @@ from remit.errors import ContractInvalidError, RefusedError
 from remit.redaction import Redactor
 from remit.result import read_envelope
 from remit.result.envelope import size_fault
+from remit.result.subtasks import read_subtasks, write_subtasks
 from workers.channel import Channel
 from workers.config import load_config, read_secrets
 from workers.gateway import Gateway
@@ -30,7 +31,7 @@ from workers.spool import Spool
 
 from ..making import bombs, documents, odd, raw, texts, trees
 from ..quiet import quietly
-from ..target import Target
+from ..target import LawBrokenError, Target
 
 _SHA = "ab" * 32
 _STORED = {"artefact_ref": f"artefact://sha256/{_SHA}", "sha256": _SHA, "size": 3}
@@ -78,6 +79,26 @@ def _envelope(dice: Random) -> bytes:
 def _read_envelope(given: bytes) -> bool:
     read_envelope(given)
     return True
+
+
+_PROPOSALS = (
+    json.dumps([{"id": "a.1", "task_type": "shell", "objective": "Part 1", "inputs": {"of": "task://a/report"}}]),
+    json.dumps(
+        [{"id": f"a.{n}", "task_type": "shell", "depends_on": ["a"], "limits": {"max_tokens": n}} for n in (1, 2)]
+    ),
+)
+
+
+def _proposals(dice: Random) -> bytes:
+    return documents.json_file(dice, _PROPOSALS)
+
+
+def _read_proposals(given: bytes) -> bool:
+    """What is read can be written, and reads the same again."""
+    found = read_subtasks(given.decode(errors="replace"))
+    if read_subtasks(write_subtasks(found)) != found:
+        raise LawBrokenError("proposals read otherwise than they were written")
+    return bool(found)
 
 
 @cache
@@ -227,6 +248,7 @@ def _send(line: Connection, given: bytes) -> None:
 
 TARGETS = (
     Target("worker.envelope", _envelope, _read_envelope),
+    Target("worker.subtasks", _proposals, _read_proposals),
     Target("worker.usage", _usage, _read_usage),
     Target("worker.output", _output, _collected, least=1_000),
     Target("worker.channel", _said_over_the_line, _served),
