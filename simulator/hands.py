@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
-BEAT_S = 6.0
+BEAT_S = 9.0
 RENEWAL_S = 3.0
 CORRECTIONS = ("good", "good", "malformed", "another subject", "ignore")
 STORY = Usage(tokens_in=1900, tokens_out=50, tool_calls=1)

@@ -132,7 +132,7 @@ def drawn(seed: int) -> Plan:
     supervisors = chance.choice((("s1",), ("s1", "s2"), ("s1", "s2")))
     submissions = tuple(_submission(chance, number) for number in range(chance.choice((1, 2, 3, 4))))
     verifying = chance.random() < 0.15  # noqa: PLR2004 - it is slow
-    hands = tuple(_hands(chance, submissions))
+    hands = tuple(_hands(chance, submissions, verifying=verifying))
     faults = tuple(_fault(chance, supervisors, hands, submissions) for _ in range(chance.randint(3, 16)))
     return Plan(seed, verifying, supervisors, submissions, hands, tuple(sorted(faults, key=lambda each: each.at)))
 
@@ -147,9 +147,11 @@ def _submission(chance: Random, number: int) -> Submission:
     )
 
 
-def _hands(chance: Random, submissions: tuple[Submission, ...]) -> list[Hand]:
+def _hands(chance: Random, submissions: tuple[Submission, ...], *, verifying: bool) -> list[Hand]:
     needed = [pool for each in submissions for pool in POOLS.get(each.shape, ("hands", "hands"))]
-    pools = list(dict.fromkeys(needed)) + chance.sample(needed, chance.randint(1, 2)) + ["verifiers", "verifiers"]
+    pools = list(dict.fromkeys(needed)) + chance.sample(needed, chance.randint(1, 2))
+    if verifying or chance.random() < 0.3:  # noqa: PLR2004 - another policy may ask for them later
+        pools += ["verifiers", "verifiers"]
     return [_hand(chance, f"{pool}-{number}", pool) for number, pool in enumerate(sorted(pools))]
 
 

@@ -1,7 +1,11 @@
 """The policy of simulated workflows: short waits, so that a history of minutes shows every deadline. Pure data."""
 
+import json
+
+from remit import documents
+
 LEASE_S = 12
-POLICY = """
+_TEXT = """
 schema_version: policy-v1
 environment: development
 default_tenant: default
@@ -31,7 +35,14 @@ timeouts: {offer_seconds: 6, lease_seconds: 12, renewal_seconds: 3, no_progress_
   liveness_seconds: 20, backoff_min_seconds: 1, backoff_max_seconds: 4, inspection_seconds: 10, correction_seconds: 10,
   grant_grace_seconds: 8}
 """
-VERIFYING = POLICY.replace('per_1k_tokens_in: "1.00"', 'per_1k_tokens_in: "1.50"') + (
-    "verification: {mode: always, types: [work, test]}\n"
-)
+
+
+def _as_json(text: str) -> str:
+    """The same policy in a form that is read in a tenth of the time."""
+    return json.dumps(documents.parse(text, is_json=False))
+
+
+POLICY = _as_json(_TEXT)
+DEARER = _TEXT.replace('per_1k_tokens_in: "1.00"', 'per_1k_tokens_in: "1.50"')
+VERIFYING = _as_json(DEARER + "verification: {mode: always, types: [work, test]}\n")
 """Other prices, and what workers' runners recorded is run again by verifiers."""

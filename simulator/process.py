@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SESSION_S = 6.0
 TRANSACTION_S = 10.0
 RESTART_S = 1.0
+MOST_IDLE_S = 5.0
 
 
 class Later(Executor):
@@ -56,6 +57,7 @@ class SupervisorProcess:
         self.ahead_s = 0.0
         self.held: dict[Partition, float] = {}
         self.crawls_until = 0.0
+        self._turned = (-1, 0.0)  # the world's changes when it last turned, and when that was
         self._armed: list[Fault] = []
         self._due: list[Callable[[], Any]] = []
         log = ProcessLog(world.log, self)
@@ -84,6 +86,10 @@ class SupervisorProcess:
         """One round of its loop."""
         if not self.alive:
             return
+        if self._has_nothing_to_do():
+            self._turn_later()
+            return
+        self._turned = (self.world.changes, self.timeline.now)
         try:
             self.supervisor.turn(0.0)
         except KilledError:
@@ -100,6 +106,15 @@ class SupervisorProcess:
             raise LawBrokenError("0 (no fault of ours)", broke) from error
         self.world.watch.after_turn(self)
         self._turn_later()
+
+    def _has_nothing_to_do(self) -> bool:
+        """Whether a turn would do nothing: a real process turns all the time, and most turns find nothing."""
+        shards, (changes, at) = self.supervisor.shards, self._turned
+        if shards is None or self._armed or changes != self.world.changes or self.timeline.now - at > MOST_IDLE_S:
+            return False
+        due = shards.next_due()
+        waits = due is None or due > self.timeline.clock(self.ahead_s)
+        return waits and not shards.queued and not self.session.unread()
 
     def _turn_later(self) -> None:
         if self.alive:
@@ -149,6 +164,7 @@ class SupervisorProcess:
         """The broker waited long enough for it, and no other process took its name."""
         if (self.stopped or not self.alive) and self.world.newest(self.name) is self:
             expire(self.name)
+            self.world.changes += 1
 
     def _freeze(self, seconds: float) -> None:
         """Stand still where it is: the others go on, and it knows nothing of it."""

@@ -60,7 +60,8 @@ class World:
         self.facts = Facts()
         self.ahead_s = 0.0  # of the log's clock
         self.calm = False
-        self.pace = 1.2  # seconds between two turns of a supervisor, at most
+        self.pace = 1.5  # seconds between two turns of a supervisor, at most
+        self.changes = 0  # of anything that a supervisor may have to act on
         self.depth = 0  # processes that stand still
         self.story: list[Told] = []
         self.written: list[Message] = []
@@ -94,7 +95,7 @@ class World:
     def _calm_down(self) -> None:
         """Let nothing more go wrong; what is gone comes back."""
         self.tell("calm", "", "from here on nothing goes wrong")
-        self.calm, self.ahead_s, self.pace = True, 0.0, 3.0
+        self.calm, self.ahead_s, self.pace = True, 0.0, 5.0
         self.see_again()
         for name in self.plan.supervisors:
             self.newest(name).disarm()
@@ -195,11 +196,13 @@ class World:
     def append(self, made: Message, *, again: bool = True) -> None:
         """Write a record; `again`: it may come again."""
         self._writer.append([made])
+        self.changes += made.topic != Topic.LIVENESS
         if again and made.topic in INPUTS:
             self.written.append(made)
 
     def tell(self, what: str, who: str, words: str = "") -> None:
         """Keep what happened, for whoever must find out why a law was broken."""
+        self.changes += 1
         self.story.append(Told(self.timeline.now, what, who, words))
 
     # afterwards
