@@ -11,7 +11,7 @@ from remit.artefacts import ArtefactStore
 from remit.client import submission
 from remit.client.policies import InForce
 from remit.contract import normal
-from remit.contract.amend import amend
+from remit.contract.amend import amend, amended
 from remit.contract.document import as_document
 from remit.contract.gate import normalise
 from remit.contract.resolve import unresolved
@@ -96,6 +96,7 @@ def _in_force() -> tuple[normal.Workflow, ...]:
 def _amended(given: tuple[int, str]) -> bool:
     at, text = given
     draft: Any = documents.parse(text, is_json=True)
+    amended(_in_force()[at], draft, right.policy(), now=right.AT)  # from outside: what it widens is told
     amend(_in_force()[at], draft, right.policy(), now=right.AT)
     return True
 
