@@ -100,7 +100,9 @@ def _widened(event: Dispatch) -> Dispatch:
 
 
 @pytest.mark.parametrize(
-    ("key", "tamper"), [(OURS, _unsigned), (OURS, _widened), (STRANGER, lambda event: event)], ids=str
+    ("key", "tamper"),
+    [(OURS, _unsigned), (OURS, _widened), (STRANGER, lambda event: event)],
+    ids=["unsigned", "widened", "a stranger's"],
 )
 def test_with_a_trust_anchor_only_its_signature_counts(
     rig: Rig, tmp_path: Path, key: Ed25519PrivateKey, tamper: Callable[[Dispatch], Dispatch]
