@@ -147,7 +147,7 @@ def foreign(topic: str, fields: dict[str, Any]) -> bytes:
 
 
 @given(st.sampled_from(sorted(TOPIC_RECORDS)), st.binary(max_size=200), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_random_bytes_raise_nothing_else(topic: str, noise: bytes, framed: bool) -> None:
     """RETRY-4 (a): whatever the bytes are, they decode or are a CodecError."""
     value = header(catalogue().newest(topic).id) + noise if framed else noise
@@ -158,7 +158,7 @@ def test_random_bytes_raise_nothing_else(topic: str, noise: bytes, framed: bool)
 
 
 @given(st.data(), st.sampled_from(sorted(TOPIC_RECORDS)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_damaged_records_raise_nothing_else(data: st.DataObject, topic: str) -> None:
     """RETRY-4 (b): a record with bytes changed, cut or added decodes or is a CodecError."""
     value = bytearray(encode(topic, full(TOPIC_RECORDS[topic])))

@@ -87,7 +87,7 @@ def outcome(document: dict[str, Any]) -> Workflow | tuple[str, ...]:
         return error.faults
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(MUTATIONS)
 def test_any_document_is_judged_and_no_value_told(change: tuple[str, list[tuple[tuple[Any, ...], Any]]]) -> None:
     """REDACT-3: any mutation gives a normal form or faults, the same each time, and no fault shows the canary."""

@@ -24,6 +24,7 @@ from remit.events.transitions import Transition, TransitionKind
 from remit.reading import view_files
 from remit.topics import ANSWERED
 
+pytestmark = pytest.mark.xdist_group("chaos")  # all of it looks at one run
 SEED = int(os.environ.get("REMIT_CHAOS_SEED", "11"))
 WANTED = Wanted(seed=SEED, seconds=20, supervisors=2, workers=2, rate=5, open_at_once=40)
 Harm = Callable[[History], History]

@@ -82,6 +82,9 @@ def test_a_fault_inside_a_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> 
         target.judge(given)
 
 
+TOGETHER = pytest.mark.xdist_group("planted")  # all of it looks at one run
+
+
 @pytest.fixture(scope="module")
 def planted() -> dict[str, Tally]:
     """Some inputs of each planted target, on two children."""
@@ -89,6 +92,7 @@ def planted() -> dict[str, Tally]:
     return fuzz_all(orders, 2, PLANTED)
 
 
+@TOGETHER
 @pytest.mark.parametrize(
     ("target", "what"),
     [
@@ -112,6 +116,7 @@ def test_what_was_planted_is_found(planted: dict[str, Tally], target: str, what:
     assert kept(found, targets_of(PLANTED)[target], tmp_path).read_bytes() == as_bytes(BAD)
 
 
+@TOGETHER
 def test_a_finding_is_replayed_by_the_command_that_it_names(planted: dict[str, Tally]) -> None:
     """Exit 1 with the same finding, its trace and its input's file; an input that is fine is exit 0."""
     found = planted["crash"].findings[0]
@@ -148,6 +153,7 @@ def test_an_input_that_can_not_be_made_is_a_finding_too(tmp_path: Path) -> None:
     assert path.with_suffix(".trace").read_text("utf-8") == "trace"
 
 
+@TOGETHER
 def test_the_table_says_what_each_target_must_have_and_has(planted: dict[str, Tally]) -> None:
     """Inputs, the least, accepted, refused, the slowest, findings; then the sum."""
     head, *rows, whole, memory = lines(planted, dict.fromkeys(planted, INPUTS))

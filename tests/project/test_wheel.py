@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("wheel")  # it is built and installed once
 ROOT = Path(__file__).parents[2]
 PREAMBLE = "import sys; sys.path[:0] = [{wheel!r}]; sys.path.append({packages!r}); "
 

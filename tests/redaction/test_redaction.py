@@ -307,7 +307,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(TEXTS)
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     """REDACT-7: and nothing is left to find, so that what a writer cleaned is never quarantined."""
@@ -316,7 +316,7 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
     assert finds(clean) == []
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(VALUES)
 def test_values_keep_their_shape(value: object) -> None:
     """Lists stay as long, mappings as large, and a second pass changes nothing."""

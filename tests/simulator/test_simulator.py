@@ -15,7 +15,7 @@ from simulator.run import Outcome, play
 from tests.simulator.plants import PLANTS
 
 ROOT = Path(__file__).parents[2]
-SHORT_RUN = range(60)
+SHORT_RUN = range(40)
 ENOUGH = 150
 """Seeds within which every plant must be caught; most are within the first ten."""
 

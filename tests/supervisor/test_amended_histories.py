@@ -117,7 +117,7 @@ def test_the_moves_reach_what_they_are_for() -> None:
     assert {each.reason for each in refused} == {"task_limit"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(moves, max_size=25), st.data())
 def test_no_amended_history_breaks_a_law(played: list[tuple[Any, ...]], data: st.DataObject) -> None:
     """Laws 1 to 7 and 10 hold while contracts change under the work; left to good workers, all comes to an end."""

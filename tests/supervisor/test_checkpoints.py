@@ -84,7 +84,7 @@ def saved(world: World) -> World:
     return world
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from([*NAMES, *RARE, "restart", "save", "begin", "begin"]), max_size=24))
 def test_a_takeover_from_checkpoints_holds_what_one_from_zero_holds(played: list[str]) -> None:
     """FLOW-3, law 4: whenever checkpoints were written, whole passes or torn ones, checkpoint + tail = from zero."""

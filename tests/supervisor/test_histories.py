@@ -202,7 +202,7 @@ def _evidence(lab: Lab, task_id: str) -> tuple[Evidence, ...]:
     return lab.workflow.tasks[task_id].evidence
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(moves, max_size=40))
 def test_no_history_breaks_a_law(played: list[tuple[Any, ...]]) -> None:
     """Laws 1 to 7 and 10 hold under any interleaving of what clients, workers, inspectors, time and crashes do."""
@@ -213,7 +213,7 @@ def test_no_history_breaks_a_law(played: list[tuple[Any, ...]]) -> None:
     check(history)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(gentle, max_size=15), st.data())
 def test_every_history_comes_to_an_end_or_to_a_person(played: list[tuple[Any, ...]], data: st.DataObject) -> None:
     """Law 6, to the end: left to good workers and to time, a workflow ends or a named person has it."""

@@ -57,7 +57,7 @@ def same(
 
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],  # explaining takes minutes
     suppress_health_check=[HealthCheck.too_slow],

@@ -88,7 +88,7 @@ NAMES = ["submit", "other", *["claim", "result", "alive"] * 3, "decline", "renew
 RARE = ["offer over", "lease over", "cancel", "garbage", "restart"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from([*NAMES, *RARE]), max_size=20))
 def test_a_supervisor_that_takes_over_holds_what_one_that_went_on_holds(played: list[str]) -> None:
     """Law 4, takeover: after every step the fold of the log is the state in memory, positions included."""

@@ -40,7 +40,7 @@ def seen_twice(lab: Lab) -> None:
     assert not [each for each in told if each.kind is TransitionKind.RESULT_ACCEPTED]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(gentle, gentle, moves), max_size=60))
 def test_no_history_breaks_a_law_or_goes_round_a_verifier(played: list[tuple[Any, ...]]) -> None:
     """Laws 1 to 7 and 10, with verifications among the tasks; each that is accepted is another worker's."""
