@@ -254,7 +254,7 @@ class InstantInspector:
             workflow_id=workflow_id,
             producer="inspector/s1",
             clock_now=self._loop.now,
-            event_id=inspection_id(phase.request_id, phase.tries),
+            event_id=inspection_id(phase.request_id, phase.tries, answers),
             kind=InspectionKind.INSPECTED,
             request_id=phase.request_id,
             task_id=task_id,

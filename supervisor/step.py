@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from uuid import UUID
+from uuid import UUID, uuid5
+
+import msgspec
 
 from remit import ids
 from remit.events.base import Cause
 from remit.events.envelope import message
+from remit.events.inputs import Answer
 from remit.events.service import DeadLetter, DeadLetterKind
 from remit.events.transitions import Note, Transition, TransitionKind, WorkflowStatus, Writer
 from remit.log.outgoing import refuse_oversize
@@ -126,6 +129,6 @@ def shard_note(letter: DeadLetter, writer: Writer, sequence: int) -> Transition:
     )
 
 
-def inspection_id(request: UUID, tries: int) -> UUID:
-    """Id of the inspector's answer to one request."""
-    return ids.transition_id(request, tries)
+def inspection_id(request: UUID, tries: int, answers: tuple[Answer, ...]) -> UUID:
+    """Id of the inspector's answer to one request: asked again by a takeover, another answer is another event."""
+    return uuid5(request, f"{tries}/{ids.sha256(msgspec.json.encode(answers))}")

@@ -55,7 +55,7 @@ class Inspector:
                 workflow_id=workflow_id,
                 producer=self._producer,
                 clock_now=self._clock(),
-                event_id=inspection_id(phase.request_id, phase.tries),
+                event_id=inspection_id(phase.request_id, phase.tries, answers),
                 kind=InspectionKind.INSPECTED,
                 request_id=phase.request_id,
                 task_id=task_id,

@@ -2,14 +2,17 @@
 
 import subprocess
 from pathlib import Path
+from uuid import uuid5
 
 import pytest
 
 from remit.artefacts import ArtefactStore
 from remit.events.base import ArtefactRef
-from remit.events.inputs import Question, QuestionKind, Verdict
+from remit.events.inputs import Answer, Question, QuestionKind, Verdict
 from supervisor.inspect.git import GIT
 from supervisor.inspect.questions import MAX_OUTPUT_BYTES, answer
+from supervisor.step import inspection_id
+from tests.supervisor.lab import NAMES
 
 
 @pytest.fixture
@@ -141,3 +144,12 @@ def test_no_repository_is_unreachable(tmp_path: Path) -> None:
     """What can't be looked at is unreachable, not missing: it costs no attempt."""
     for kind in ("commit", "descends", "paths"):
         assert look(tmp_path / "nowhere", kind, "0" * 40, "1" * 40, "src/**")[0] == "unreachable"
+
+
+def test_another_answer_to_the_same_request_is_another_event() -> None:
+    """A takeover asks again: what drops repeats by their id keeps both answers, and loses one only if they are equal."""
+    request = uuid5(NAMES, "request")
+    verdicts = (Verdict.MATCH, Verdict.UNREACHABLE)
+    found, away = (Answer(question_id="q1", kind=QuestionKind.ARTEFACT, verdict=each) for each in verdicts)
+    asked = [(1, found), (1, away), (2, found)]
+    assert len({inspection_id(request, tries, (answer,)) for tries, answer in (*asked, *asked)}) == len(asked)
