@@ -147,7 +147,7 @@ def test_no_repository_is_unreachable(tmp_path: Path) -> None:
 
 
 def test_another_answer_to_the_same_request_is_another_event() -> None:
-    """A takeover asks again: what drops repeats by their id keeps both answers, and loses one only if they are equal."""
+    """A takeover asks again: whoever drops repeats by their id loses an answer only if both are equal."""
     request = uuid5(NAMES, "request")
     verdicts = (Verdict.MATCH, Verdict.UNREACHABLE)
     found, away = (Answer(question_id="q1", kind=QuestionKind.ARTEFACT, verdict=each) for each in verdicts)
