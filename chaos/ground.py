@@ -108,4 +108,13 @@ class Ground:
                 break
         for folder in meanwhile:
             with contextlib.suppress(FileNotFoundError, shutil.Error):  # a file half written when it was moved
-                shutil.copytree(folder, self.store, dirs_exist_ok=True)
+                shutil.copytree(folder, self.store, copy_function=_whole, dirs_exist_ok=True)
+
+
+def _whole(source: str, target: str) -> str:
+    """Copy a file that is not there yet, whole or not at all: a store never shows a half-written object."""
+    if not Path(target).exists():
+        draft = Path(f"{target}.draft")
+        shutil.copy2(source, draft)
+        draft.replace(target)
+    return target
