@@ -32,24 +32,9 @@ def dispatch_document(
 
     `resumed` is the checkpoint of a lost attempt, if there is one that can be read.
     """
-    dispatch, offer, handout = job.dispatch, job.offer, job.handout
-    task = handout.task
+    offer, handout, task = job.offer, job.handout, job.handout.task
     document = {
-        "schema_version": SCHEMA_VERSION,
-        "tenant_id": dispatch.tenant_id,
-        "workflow_id": dispatch.workflow_id,
-        "task_id": dispatch.task_id,
-        "attempt_id": dispatch.attempt_id,
-        "worker_id": dispatch.worker_id,
-        "pool": dispatch.pool,
-        "task_type": task.task_type,
-        "contract_version": offer.contract_version,
-        "contract_sha256": offer.contract_sha256,
-        "state_version": dispatch.state_version,
-        "attempt": offer.attempt,
-        "round": offer.round,
-        "fencing_token": dispatch.fencing_token,
-        "idempotency_key": offer.idempotency_key,
+        **_which(job),
         "lease_seconds": offer.lease_seconds,
         "lease_until": lease_until,
         "deadline_at": deadline,
@@ -70,6 +55,28 @@ def dispatch_document(
     }
     plain: dict[str, Any] = msgspec.to_builtins(document)
     return plain
+
+
+def _which(job: Job) -> dict[str, Any]:
+    """Which attempt of what, for whom, on which versions."""
+    dispatch, offer, task = job.dispatch, job.offer, job.handout.task
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tenant_id": dispatch.tenant_id,
+        "workflow_id": dispatch.workflow_id,
+        "task_id": dispatch.task_id,
+        "attempt_id": dispatch.attempt_id,
+        "worker_id": dispatch.worker_id,
+        "pool": dispatch.pool,
+        "task_type": task.task_type,
+        "contract_version": offer.contract_version,
+        "contract_sha256": offer.contract_sha256,
+        "state_version": dispatch.state_version,
+        "attempt": offer.attempt,
+        "round": offer.round,
+        "fencing_token": dispatch.fencing_token,
+        "idempotency_key": offer.idempotency_key,
+    }
 
 
 def correction_document(faults: Sequence[str], refused: str) -> dict[str, Any]:
