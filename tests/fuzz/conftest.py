@@ -1,4 +1,4 @@
-"""What targets write in this process goes into a folder of the tests."""
+"""What targets write in this process goes into a folder of the tests; other rooms' tests keep theirs."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("fuzz"))
     yield
