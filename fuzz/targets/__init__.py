@@ -5,6 +5,7 @@ from . import (
     artefacts,
     avro,
     command_line,
+    grants,
     offers,
     policies,
     projection,
@@ -19,7 +20,7 @@ from . import (
 )
 
 _ROOMS = (
-    *(avro, shard, projection, workflows, policies, worker, reports, offers),
+    *(avro, shard, projection, workflows, policies, worker, reports, offers, grants),
     *(schemas, secrets, words, artefacts, settings, command_line),
 )
 TARGETS: tuple[Target, ...] = tuple(target for room in _ROOMS for target in room.TARGETS)
