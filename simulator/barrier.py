@@ -22,27 +22,27 @@ from .policy import LEASE_S
 from .reading import read
 
 if TYPE_CHECKING:
+    from .ground import Ground
     from .process import SupervisorProcess
-    from .world import World
 
 LAW = "6 (nothing in time expires)"
 OFF = frozenset({"skew", "jump"})
 SIGNS = frozenset({LeaseKind.CLAIM, LeaseKind.RENEWED})
 
 
-def check(world: World, process: SupervisorProcess, before: state.State, event: Transition) -> None:
+def check(ground: Ground, process: SupervisorProcess, before: state.State, event: Transition) -> None:
     """Hold the end of a lease or an offer to what its worker wrote."""
-    off = any(each.kind in OFF and each.at <= world.timeline.now for each in world.plan.faults)
+    off = any(each.kind in OFF and each.at <= ground.timeline.now for each in ground.plan.faults)
     if off or not isinstance(before, state.Workflow):
         return
     if event.kind is TransitionKind.LEASE_EXPIRED and event.reason == "silence":
-        _lease(world, process, event)
+        _lease(ground, process, event)
     elif event.kind is TransitionKind.OFFER_EXPIRED and event.reason == "offer":
-        _offer(world, process, before, event)
+        _offer(ground, process, before, event)
 
 
-def _lease(world: World, process: SupervisorProcess, event: Transition) -> None:
-    signs = list(_signs(world, process, event))
+def _lease(ground: Ground, process: SupervisorProcess, event: Transition) -> None:
+    signs = list(_signs(ground, process, event))
     heard = max((each.appended_at for each, read_ in signs if read_), default=None)
     if heard is None:
         return
@@ -53,20 +53,20 @@ def _lease(world: World, process: SupervisorProcess, event: Transition) -> None:
     )
 
 
-def _offer(world: World, process: SupervisorProcess, before: state.Workflow, event: Transition) -> None:
+def _offer(ground: Ground, process: SupervisorProcess, before: state.Workflow, event: Transition) -> None:
     phase = before.tasks[event.task_id or ""].phase
     until = phase.until if isinstance(phase, state.Offered) else datetime.max.replace(tzinfo=event.decided_at.tzinfo)
-    unread = [each for each, read_ in _signs(world, process, event) if not read_ and each.appended_at < until]
+    unread = [each for each, read_ in _signs(ground, process, event) if not read_ and each.appended_at < until]
     hold(
         not unread, LAW, f"the offer of {event.task_id} #{event.fencing_token} ended, and {_places(unread)} lay unread"
     )
 
 
-def _signs(world: World, process: SupervisorProcess, event: Transition) -> Iterator[tuple[Recorded, bool]]:
+def _signs(ground: Ground, process: SupervisorProcess, event: Transition) -> Iterator[tuple[Recorded, bool]]:
     """What the attempt's own worker wrote, and whether the supervisor had read it."""
     shards = process.session.shards
     places = [Partition(topic, shard) for topic in (Topic.LEASES, Topic.RESULTS) for shard in shards]
-    for recorded in read(world.log, places):
+    for recorded in read(ground.log, places):
         if _is_of(recorded, event):
             yield recorded, recorded.offset < process.session.position(recorded.source)
 

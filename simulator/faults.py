@@ -13,6 +13,7 @@ from remit.events.transitions import Stop, StopReason, Transition, TransitionKin
 from remit.log.protocols import Message, Partition
 from remit.topics import INPUTS, Topic
 
+from .clients import amend, apply_policy, decide
 from .people import work_inbox
 from .plan import Fault, dice
 from .policy import VERIFYING
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
 WELL_FORMED = b"\x00\x00\x00\x00\x07?"
 
 
-def apply(world: World, fault: Fault) -> None:
-    """Let it go wrong."""
-    world.tell("fault", fault.target, str(fault))
+def schedule(world: World) -> None:
+    """Let everything go wrong at its time."""
+    for fault in world.plan.faults:
+        world.ground.timeline.at(fault.at, lambda each=fault: _apply(world, each))  # type: ignore[misc]
+
+
+def _apply(world: World, fault: Fault) -> None:
+    world.ground.tell("fault", fault.target, str(fault))
     FAULTS[fault.kind](world, fault)
 
 
@@ -47,21 +53,21 @@ def _rival(world: World, fault: Fault) -> None:
 
 def _expel(world: World, fault: Fault) -> None:
     """The group loses sight of a process that is well."""
-    world.log.expire_session(fault.target)
+    world.ground.log.expire_session(fault.target)
 
 
 def _hold(world: World, fault: Fault) -> None:
     """Some partitions come late."""
     chance, process = _chance(world, fault), world.newest(fault.target)
     for topic in INPUTS:
-        for number in range(world.log.partitions):
+        for number in range(world.ground.log.partitions):
             if chance.random() < 0.6:  # noqa: PLR2004
-                process.held[Partition(topic, number)] = world.timeline.now + fault.seconds
+                process.held[Partition(topic, number)] = world.ground.timeline.now + fault.seconds
 
 
 def _crawl(world: World, fault: Fault) -> None:
     """It reads a record or two at a time."""
-    world.newest(fault.target).crawls_until = world.timeline.now + fault.seconds
+    world.newest(fault.target).crawls_until = world.ground.timeline.now + fault.seconds
 
 
 def _skew(world: World, fault: Fault) -> None:
@@ -69,28 +75,28 @@ def _skew(world: World, fault: Fault) -> None:
 
 
 def _jump(world: World, fault: Fault) -> None:
-    world.ahead_s = fault.seconds
+    world.ground.ahead_s = fault.seconds
 
 
 def _forget(world: World, _: Fault) -> None:
     """The group's offsets are gone."""
-    world.log.forget_offsets()
+    world.ground.log.forget_offsets()
 
 
 def _rewind(world: World, _: Fault) -> None:
     """The group's offsets are set back to the beginning."""
-    world.log.rewind_offsets()
+    world.ground.log.rewind_offsets()
 
 
 def _again(world: World, fault: Fault) -> None:
     """Records come again, the very same bytes: new ones as often as old ones, and what inspectors found."""
     chance = _chance(world, fault)
-    places = [Partition(Topic.INSPECTIONS, number) for number in range(world.log.partitions)]
-    inspected = [Message(each.topic, each.key or b"", each.value or b"") for each in read(world.log, places)]
+    places = [Partition(Topic.INSPECTIONS, number) for number in range(world.ground.log.partitions)]
+    inspected = [Message(each.topic, each.key or b"", each.value or b"") for each in read(world.ground.log, places)]
     for _ in range(int(fault.seconds)):
-        among = chance.choice((world.written, world.written[-6:], inspected))
+        among = chance.choice((world.ground.written, world.ground.written[-6:], inspected))
         if among:
-            world.append(chance.choice(among), again=False)
+            world.ground.append(chance.choice(among), again=False)
 
 
 def _garbage(world: World, fault: Fault) -> None:
@@ -98,11 +104,11 @@ def _garbage(world: World, fault: Fault) -> None:
     chance = _chance(world, fault)
     for _ in range(int(fault.seconds)):
         key = chance.choice((b"default/w0", b"other/w1", b"nobody/nothing", b"", b"_shard/0", b"\xff/\xfe"))
-        torn = (each.value[:-1] for each in world.written[-3:] if not world.facts.secrets)
+        torn = (each.value[:-1] for each in world.ground.written[-3:] if not world.ground.facts.secrets)
         value = chance.choice((b"", b"?", WELL_FORMED, *torn))
-        world.append(Message(chance.choice(INPUTS), key, value, chance.choice((None, 0, 1))), again=False)
-    for each in world.written[-2:]:
-        world.append(Message(each.topic, b"nobody/nothing", each.value, each.partition), again=False)
+        world.ground.append(Message(chance.choice(INPUTS), key, value, chance.choice((None, 0, 1))), again=False)
+    for each in world.ground.written[-2:]:
+        world.ground.append(Message(each.topic, b"nobody/nothing", each.value, each.partition), again=False)
 
 
 def _stray(world: World, fault: Fault) -> None:
@@ -110,7 +116,7 @@ def _stray(world: World, fault: Fault) -> None:
     last = world.watch.last_of(fault.target)
     if last is None or last.writer.generation < 2 or not last.workflow_id:  # noqa: PLR2004 - nobody came before
         return
-    late = world.event(
+    late = world.ground.event(
         Transition,
         tenant_id=last.tenant_id,
         workflow_id=last.workflow_id,
@@ -125,7 +131,7 @@ def _stray(world: World, fault: Fault) -> None:
         reason="cancelled",
         stop=Stop(stop_reason=StopReason.CANCELLED, person="user:priya"),
     )
-    world.log.writer().append([message(late, Topic.TRANSITIONS)])
+    world.ground.log.writer().append([message(late, Topic.TRANSITIONS)])
     world.watch.look()
 
 
@@ -145,18 +151,18 @@ def _cancel(world: World, fault: Fault) -> None:
     chance = _chance(world, fault)
     task_id = chance.choice((None, "a", "b", "code", "test", "nothing"))
     said = {"person": "user:priya", "task_id": task_id, "reason": "not needed"}
-    world.decide(fault.target, Decision, Topic.DECISIONS, kind=DecisionKind.CANCEL, **said)
+    decide(world.ground, fault.target, Decision, Topic.DECISIONS, kind=DecisionKind.CANCEL, **said)
 
 
 def _decide(world: World, fault: Fault) -> None:
     """Somebody decides what nobody asked."""
     kind = _chance(world, fault).choice((DecisionKind.APPROVE, DecisionKind.REFUSE, DecisionKind.RESOLVE))
-    world.decide(fault.target, Decision, Topic.DECISIONS, kind=kind, person="user:sam", item_id="nothing")
+    decide(world.ground, fault.target, Decision, Topic.DECISIONS, kind=kind, person="user:sam", item_id="nothing")
 
 
 def _resolve(world: World, fault: Fault) -> None:
     """Somebody works the inbox."""
-    work_inbox(world, _chance(world, fault), only=fault.target)
+    work_inbox(world.ground, world.watch.workflows(), _chance(world, fault), only=fault.target)
 
 
 def _amend(world: World, fault: Fault) -> None:
@@ -174,24 +180,24 @@ def _amend(world: World, fault: Fault) -> None:
                     {"definition_of_done": []},
                 )
             )
-            world.amend(each, {"schema_version": "workflow-v1", **document}, base=chance.choice((0, 0, 0, 1)))
+            amend(world.ground, each, {"schema_version": "workflow-v1", **document}, base=chance.choice((0, 0, 0, 1)))
 
 
 def _receipt(world: World, fault: Fault) -> None:
     """An effect is reported that nobody authorised."""
     said = {"effect_id": "merge", "effect_key": "k", "target": "main", "content_sha256": "0" * 64}
     numbers = {"authorised_sequence": 3, "effect_attempt": 1}
-    world.decide(fault.target, Receipt, Topic.RECEIPTS, kind=ReceiptKind.APPLIED, **said, **numbers)
+    decide(world.ground, fault.target, Receipt, Topic.RECEIPTS, kind=ReceiptKind.APPLIED, **said, **numbers)
 
 
 def _policy(world: World, _: Fault) -> None:
-    world.apply_policy(VERIFYING)
+    apply_policy(world.ground, VERIFYING)
 
 
 def _blind(world: World, fault: Fault) -> None:
     """The artefact store is out of reach."""
-    world.facts.shelf.blind = True
-    world.timeline.after(fault.seconds, world.see_again)
+    world.ground.facts.shelf.blind = True
+    world.ground.timeline.after(fault.seconds, world.ground.see_again)
 
 
 FAULTS: dict[str, Callable[[World, Fault], None]] = {

@@ -22,7 +22,7 @@ from .ways import WAYS, Way
 if TYPE_CHECKING:
     from remit.log.protocols import Message
 
-    from .world import World
+    from .ground import Ground
 
 BEAT_S = 9.0
 RENEWAL_S = 3.0
@@ -50,15 +50,15 @@ class Job:
 class WorkerHand:
     """One worker over all its processes."""
 
-    def __init__(self, world: World, hand: Hand) -> None:
+    def __init__(self, ground: Ground, hand: Hand) -> None:
         """Start its first process."""
-        self.world, self.hand = world, hand
+        self.ground, self.hand = ground, hand
         self.alive = True
         self.paused_until = 0.0
         self.jobs: list[Job] = []
         self._met = 0
         self._processes = 0
-        self._chance = dice("hand", world.plan.seed, hand.worker_id)
+        self._chance = dice("hand", ground.plan.seed, hand.worker_id)
         self._spool: list[Message] = []
         self._sent: dict[UUID, Job] = {}
         self._register()
@@ -71,7 +71,7 @@ class WorkerHand:
         if self.alive:
             self.alive = False
             self.jobs.clear()
-            self.world.timeline.after(seconds, self.come_back)
+            self.ground.timeline.after(seconds, self.come_back)
 
     def come_back(self) -> None:
         """The next process."""
@@ -79,13 +79,13 @@ class WorkerHand:
             return
         self.alive = True
         for each in self._spool[-2:]:
-            self.world.append(each)
+            self.ground.append(each)
         self._register()
         self._beat(self._processes)
 
     def pause(self, seconds: float) -> None:
         """Stand still, and then go on as if nothing had been."""
-        self.paused_until = self.world.timeline.now + seconds
+        self.paused_until = self.ground.timeline.now + seconds
 
     def leave(self, seconds: float) -> None:
         """Retire, and come back later."""
@@ -95,21 +95,21 @@ class WorkerHand:
 
     def _register(self) -> None:
         self._processes += 1
-        self.incarnation = self.world.new_id()
-        self.since = self.world.timeline.clock()
+        self.incarnation = self.ground.new_id()
+        self.since = self.ground.timeline.clock()
         self._write(Topic.WORKERS, Worker, kind=WorkerKind.REGISTERED, slots=self.hand.slots)
 
     def _beat(self, process: int) -> None:
         if not self.alive or process != self._processes:
             return
-        if self.world.timeline.now >= self.paused_until:
+        if self.ground.timeline.now >= self.paused_until:
             free = max(0, self.hand.slots - len(self.jobs))
             self._write(Topic.LIVENESS, Liveness, kind=LivenessKind.ALIVE, free_slots=free)
-        self.world.timeline.after(BEAT_S, lambda: self._beat(process))
+        self.ground.timeline.after(BEAT_S, lambda: self._beat(process))
 
     def _write(self, topic: Topic, cls: type[Any], **said: Any) -> None:  # noqa: ANN401 - fields of the event
         me = {"worker_id": self.hand.worker_id, "incarnation": self.incarnation, "pool": self.hand.pool}
-        self.world.write(topic, cls, tenant_id="", workflow_id="", **me, **said)
+        self.ground.write(topic, cls, tenant_id="", workflow_id="", **me, **said)
 
     # what it is told
 
@@ -117,8 +117,8 @@ class WorkerHand:
         """Act on a message that names it."""
         if not self.alive or (dispatch.occurred_at < self.since and dispatch.kind is DispatchKind.OFFER):
             return
-        if self.world.timeline.now < self.paused_until:
-            self.world.timeline.at(self.paused_until, lambda: self.hear(dispatch))
+        if self.ground.timeline.now < self.paused_until:
+            self.ground.timeline.at(self.paused_until, lambda: self.hear(dispatch))
         elif dispatch.kind is DispatchKind.OFFER:
             self._offered(dispatch)
         elif dispatch.kind in {DispatchKind.LEASE_LOST, DispatchKind.CANCEL}:
@@ -129,12 +129,12 @@ class WorkerHand:
             self._correct(self._sent.pop(dispatch.attempt_id))
 
     def _offered(self, dispatch: Dispatch) -> None:
-        made = work(dispatch, self.world.facts, self.world.timeline.clock())
+        made = work(dispatch, self.ground.facts, self.ground.timeline.clock())
         if made is None or any(each.work.dispatch.attempt_id == dispatch.attempt_id for each in self.jobs):
             return
         name = self._next_way()
         job = Job(made, WAYS[name], self.incarnation)
-        self.world.tell("way", self.hand.worker_id, f"{dispatch.task_id} #{dispatch.fencing_token}: {name}")
+        self.ground.tell("way", self.hand.worker_id, f"{dispatch.task_id} #{dispatch.fencing_token}: {name}")
         if len(self.jobs) >= self.hand.slots or job.way.declines:
             self._lease(job, LeaseKind.DECLINE, reason="busy")
         elif job.way.claims:
@@ -147,7 +147,7 @@ class WorkerHand:
     def _next_way(self) -> str:
         self._met += 1
         ways = self.hand.ways
-        return ways[self._met - 1] if self._met <= len(ways) and not self.world.calm else "good"
+        return ways[self._met - 1] if self._met <= len(ways) and not self.ground.calm else "good"
 
     def _do(self, job: Job, seconds: float, action: Callable[[Job], None]) -> None:
         """Let it happen in so many seconds, if the process still lives then; later, if it stands still."""
@@ -155,12 +155,12 @@ class WorkerHand:
         def act() -> None:
             if job.incarnation != self.incarnation or not self.alive or job not in self.jobs:
                 return
-            if self.world.timeline.now < self.paused_until:
-                self.world.timeline.at(self.paused_until, act)
+            if self.ground.timeline.now < self.paused_until:
+                self.ground.timeline.at(self.paused_until, act)
             elif job.goes_on:
                 action(job)
 
-        self.world.timeline.after(seconds, act)
+        self.ground.timeline.after(seconds, act)
 
     # what it does
 
@@ -179,7 +179,7 @@ class WorkerHand:
         self._do(job, RENEWAL_S, self._renew)
 
     def _lease(self, job: Job, kind: LeaseKind, **said: Any) -> None:  # noqa: ANN401 - fields of the event
-        self.world.write(Topic.LEASES, Lease, kind=kind, **self._of(job), **said)
+        self.ground.write(Topic.LEASES, Lease, kind=kind, **self._of(job), **said)
 
     def _of(self, job: Job) -> dict[str, Any]:
         dispatch = job.work.dispatch
@@ -197,43 +197,43 @@ class WorkerHand:
         self.jobs.remove(job)
         if job.way.body is None:
             return
-        now = self.world.timeline.clock()
+        now = self.ground.timeline.clock()
         body = BODIES[job.way.body](replace_now(job.work, now))
         result = self._result(job, body)
         if job.way.lie:
             result = LIES[job.way.lie](result)
         if job.way.true or (not job.way.lie and harmless(job.work, job.way.body)):
-            self.world.facts.true.add(result.event_id)
-        sent = self.world.send(Topic.RESULTS, result)
+            self.ground.facts.true.add(result.event_id)
+        sent = self.ground.send(Topic.RESULTS, result)
         self._spool.append(sent)
         self._sent[job.work.dispatch.attempt_id] = job
         for number in range(1, job.way.times):
-            self.world.timeline.after(number * self._chance.uniform(0.0, 2.0), lambda: self.world.append(sent))
+            self.ground.timeline.after(number * self._chance.uniform(0.0, 2.0), lambda: self.ground.append(sent))
         if job.way.lie == "two stories" and isinstance(body, ResultBody):
-            other = replace(result, event_id=self.world.new_id(), result=replace(body, usage=STORY))
-            self.world.timeline.after(self._chance.uniform(0.0, 9.0), partial(self._tell_another, other))
+            other = replace(result, event_id=self.ground.new_id(), result=replace(body, usage=STORY))
+            self.ground.timeline.after(self._chance.uniform(0.0, 9.0), partial(self._tell_another, other))
 
     def _tell_another(self, other: Result) -> None:
-        self.world.send(Topic.RESULTS, other)
+        self.ground.send(Topic.RESULTS, other)
 
     def _correct(self, job: Job) -> None:
         """Mend the envelope, or send another that doesn't fit, or nothing at all."""
-        name = "good" if self.world.calm else self._chance.choice(CORRECTIONS)
-        self.world.tell("way", self.hand.worker_id, f"{job.work.dispatch.task_id} is to be mended: {name}")
+        name = "good" if self.ground.calm else self._chance.choice(CORRECTIONS)
+        self.ground.tell("way", self.hand.worker_id, f"{job.work.dispatch.task_id} is to be mended: {name}")
         if name == "ignore":
             return
-        body = BODIES[name](replace_now(job.work, self.world.timeline.clock()))
+        body = BODIES[name](replace_now(job.work, self.ground.timeline.clock()))
         result = replace(self._result(job, body), submission=2)
         if name == "good" or harmless(job.work, name):
-            self.world.facts.true.add(result.event_id)
-        self.world.timeline.after(self._chance.uniform(0.1, 9.0), lambda: self._resend(job, result))
+            self.ground.facts.true.add(result.event_id)
+        self.ground.timeline.after(self._chance.uniform(0.1, 9.0), lambda: self._resend(job, result))
 
     def _resend(self, job: Job, result: Result) -> None:
         if self.alive and job.incarnation == self.incarnation:
-            self._spool.append(self.world.send(Topic.RESULTS, result))
+            self._spool.append(self.ground.send(Topic.RESULTS, result))
 
     def _result(self, job: Job, body: ResultBody | Malformed | None) -> Result:
-        return self.world.event(
+        return self.ground.event(
             Result,
             kind=ResultKind.SUBMITTED if isinstance(body, ResultBody) else ResultKind.MALFORMED,
             submission=1,

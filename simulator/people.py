@@ -11,23 +11,25 @@ from remit.topics import Topic
 from .parts import inbox
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
-    from .world import World
+    from .ground import Ground
+    from .parts import state
 
 CHOICES = ("retry", "retry", "stop", "approve", "refuse", "late", "leave")
 
 
-def work_inbox(world: World, chance: Random, *, only: str | None = None) -> None:
-    """Decide on what is open, each item by chance; `only` on those of one workflow."""
-    for each in world.watch.workflows():
+def work_inbox(ground: Ground, workflows: Iterable[state.Workflow], chance: Random, *, only: str | None = None) -> None:
+    """Decide on what is open in these workflows, each item by chance; `only` on those of one."""
+    for each in workflows:
         for item in inbox.inbox(each) if only in {None, each.workflow_id} else ():
             choice = chance.choice(CHOICES)
             if choice != "leave":
-                _decide(world, each.tenant_id, each.workflow_id, item, choice)
+                _decide(ground, each.tenant_id, each.workflow_id, item, choice)
 
 
-def _decide(world: World, tenant_id: str, workflow_id: str, item: Any, choice: str) -> None:  # noqa: ANN401 - an Item
+def _decide(ground: Ground, tenant_id: str, workflow_id: str, item: Any, choice: str) -> None:  # noqa: ANN401 - an Item
     kind = {"approve": DecisionKind.APPROVE, "refuse": DecisionKind.REFUSE}.get(choice, DecisionKind.RESOLVE)
     said = {
         "person": "user:priya",
@@ -38,5 +40,5 @@ def _decide(world: World, tenant_id: str, workflow_id: str, item: Any, choice: s
         "minutes_spent": Decimal("1.5"),
         "resolution": choice if kind is DecisionKind.RESOLVE else None,
     }
-    world.tell("person", f"{tenant_id}/{workflow_id}", f"{choice} {item.item_id} ({item.reason})")
-    world.write(Topic.DECISIONS, Decision, kind=kind, tenant_id=tenant_id, workflow_id=workflow_id, **said)
+    ground.tell("person", f"{tenant_id}/{workflow_id}", f"{choice} {item.item_id} ({item.reason})")
+    ground.write(Topic.DECISIONS, Decision, kind=kind, tenant_id=tenant_id, workflow_id=workflow_id, **said)

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from remit.errors import FencedError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.log.memory import PreparedStep
     from remit.log.protocols import Partition
 
-    from .world import World
+    from .ground import Ground
 
 SESSION_S = 6.0
 TRANSACTION_S = 10.0
@@ -45,14 +45,30 @@ class Later(Executor):
         """Nothing runs by itself."""
 
 
+class Keeper(Protocol):
+    """Who looks on as processes commit and turn, and starts them anew."""
+
+    def committed(self, process: SupervisorProcess | None) -> None:
+        """A step was committed, by this process if it still lives."""
+
+    def turned(self, process: SupervisorProcess) -> None:
+        """One round of its loop is over."""
+
+    def restart_later(self, process: SupervisorProcess, seconds: float) -> None:
+        """Start another under its name, unless one has come by then."""
+
+    def newest(self, name: str) -> SupervisorProcess:
+        """The process that took the name last."""
+
+
 class SupervisorProcess:
     """A supervisor under a stable name. Implements `broker.Process`."""
 
-    def __init__(self, world: World, name: str, number: int) -> None:
+    def __init__(self, ground: Ground, keeper: Keeper, name: str, number: int) -> None:
         """Start; `number` tells processes of one name apart."""
-        self.world, self.name, self.number = world, name, number
-        self.timeline = world.timeline
-        self.chance: Random = dice("process", world.plan.seed, name, number)
+        self.ground, self.keeper, self.name, self.number = ground, keeper, name, number
+        self.timeline = ground.timeline
+        self.chance: Random = dice("process", ground.plan.seed, name, number)
         self.alive, self.stopped = True, False
         self.ahead_s = 0.0
         self.held: dict[Partition, float] = {}
@@ -60,10 +76,10 @@ class SupervisorProcess:
         self._turned = (-1, 0.0)  # the world's changes when it last turned, and when that was
         self._armed: list[Fault] = []
         self._due: list[Callable[[], Any]] = []
-        log = ProcessLog(world.log, self)
+        log = ProcessLog(ground.log, self)
         clock = lambda: self.timeline.clock(self.ahead_s)  # noqa: E731 - a clock is a call
-        look = inspector.Inspector(log.writer(), world.facts.look, clock, name, Later(self))
-        self.supervisor = service.Supervisor(log, name, world.facts.shelf, clock, inspector=look)
+        look = inspector.Inspector(log.writer(), ground.facts.look, clock, name, Later(self))
+        self.supervisor = service.Supervisor(log, name, ground.facts.shelf, clock, inspector=look)
         self._turn_later()
 
     @property
@@ -89,7 +105,7 @@ class SupervisorProcess:
         if self._has_nothing_to_do():
             self._turn_later()
             return
-        self._turned = (self.world.changes, self.timeline.now)
+        self._turned = (self.ground.changes, self.timeline.now)
         try:
             self.supervisor.turn(0.0)
         except KilledError:
@@ -97,20 +113,20 @@ class SupervisorProcess:
         except LawBrokenError:
             raise
         except FencedError as error:  # three times within a minute: it says so and ends
-            self.world.tell("ends", self.name, str(error))
+            self.ground.tell("ends", self.name, str(error))
             self.die()
-            self.world.restart_later(self, RESTART_S)
+            self.keeper.restart_later(self, RESTART_S)
             return
         except Exception as error:
             broke = f"{self.name} broke: {type(error).__name__}: {error}"
             raise LawBrokenError("0 (no fault of ours)", broke) from error
-        self.world.watch.after_turn(self)
+        self.keeper.turned(self)
         self._turn_later()
 
     def _has_nothing_to_do(self) -> bool:
         """Whether a turn would do nothing: a real process turns all the time, and most turns find nothing."""
         shards, (changes, at) = self.supervisor.shards, self._turned
-        if shards is None or self._armed or changes != self.world.changes or self.timeline.now - at > MOST_IDLE_S:
+        if shards is None or self._armed or changes != self.ground.changes or self.timeline.now - at > MOST_IDLE_S:
             return False
         due = shards.next_due()
         waits = due is None or due > self.timeline.clock(self.ahead_s)
@@ -118,7 +134,7 @@ class SupervisorProcess:
 
     def _turn_later(self) -> None:
         if self.alive:
-            self.timeline.after(self.chance.uniform(0.2, self.world.pace), self.turn)
+            self.timeline.after(self.chance.uniform(0.2, self.ground.pace), self.turn)
 
     def runs(self, call: Callable[[], Any]) -> None:
         """Run what was put off, unless the process is gone; while it is stopped, once it goes on."""
@@ -133,7 +149,7 @@ class SupervisorProcess:
         if fault is None:
             return
         self._armed.remove(fault)
-        self.world.tell(fault.kind, self.name, point.value)
+        self.ground.tell(fault.kind, self.name, point.value)
         if fault.kind == "kill":
             self._killed(fault, point, prepared)
         self._freeze(fault.seconds)
@@ -142,14 +158,14 @@ class SupervisorProcess:
         if point is Point.ON_ITS_WAY and prepared is not None:
             self.timeline.by_broker(self.chance.uniform(0.1, 2.0), lambda: self._arrive(prepared))
         self.die()
-        self.world.restart_later(self, fault.seconds)
+        self.keeper.restart_later(self, fault.seconds)
         raise KilledError
 
     def _arrive(self, prepared: PreparedStep) -> None:
         """The commit of a process that is gone reaches the broker, if nobody ended its transaction before."""
         with suppress(FencedError):
             prepared.commit()
-            self.world.watch.look()
+            self.keeper.committed(None)
 
     def die(self) -> None:
         """Be gone; the broker finds out later."""
@@ -157,26 +173,26 @@ class SupervisorProcess:
         self._absent()
 
     def _absent(self) -> None:
-        self.timeline.by_broker(SESSION_S, lambda: self._missed(self.world.log.expire_session))
-        self.timeline.by_broker(TRANSACTION_S, lambda: self._missed(self.world.log.expire_transaction))
+        self.timeline.by_broker(SESSION_S, lambda: self._missed(self.ground.log.expire_session))
+        self.timeline.by_broker(TRANSACTION_S, lambda: self._missed(self.ground.log.expire_transaction))
 
     def _missed(self, expire: Callable[[str], None]) -> None:
         """The broker waited long enough for it, and no other process took its name."""
-        if (self.stopped or not self.alive) and self.world.newest(self.name) is self:
+        if (self.stopped or not self.alive) and self.keeper.newest(self.name) is self:
             expire(self.name)
-            self.world.changes += 1
+            self.ground.changes += 1
 
     def _freeze(self, seconds: float) -> None:
         """Stand still where it is: the others go on, and it knows nothing of it."""
-        if self.world.depth >= 2:  # noqa: PLR2004 - as many as there are supervisors
+        if self.ground.depth >= 2:  # noqa: PLR2004 - as many as there are supervisors
             return
         self.stopped = True
         self._absent()
-        self.world.depth += 1
+        self.ground.depth += 1
         try:
             self.timeline.run_until(self.timeline.now + seconds)
         finally:
-            self.world.depth -= 1
+            self.ground.depth -= 1
             self.stopped = False
         due, self._due = self._due, []
         for call in due:
@@ -188,12 +204,12 @@ class SupervisorProcess:
         if fault is None:
             return False
         self._armed.remove(fault)
-        self.world.tell("abort", self.name)
+        self.ground.tell("abort", self.name)
         return True
 
     def committed(self) -> None:
         """A step of it was committed."""
-        self.world.watch.look(self)
+        self.keeper.committed(self)
 
     def disarm(self) -> None:
         """Let nothing more happen to it."""

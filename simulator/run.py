@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from . import faults
 from .errors import LawBrokenError
+from .ground import Told
 from .plan import Plan
-from .world import Told, World
+from .world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ def play(plan: Plan, *, views: bool = False, digest: bool = False) -> Outcome:
     """Play a plan to its end; `views`: the projection too is held to its law."""
     with quietly():
         world = World(plan)
+        faults.schedule(world)
         law, found = None, ""
         try:
             world.run()
@@ -41,11 +44,11 @@ def play(plan: Plan, *, views: bool = False, digest: bool = False) -> Outcome:
             plan,
             law,
             found,
-            tuple(world.story),
-            world.timeline.now,
+            tuple(world.ground.story),
+            world.ground.timeline.now,
             sum(map(len, world.watch.history.values())),
             sum(each.status.value == "accepted" for each in world.watch.workflows()),
-            world.digest() if digest else "",
+            world.ground.digest() if digest else "",
         )
 
 

@@ -27,7 +27,7 @@ def check(world: World) -> None:
         for each in (pieces, whole):
             shutil.copy(_empty(), each)
         _in_pieces(world, pieces)
-        rebuild.build(world.log, whole)
+        rebuild.build(world.ground.log, whole)
         with open_copy(pieces) as copy:
             found = _differences(copy, whole)
             hold(not found, LAW, f"projected in pieces and rebuilt differ: {found}")
@@ -50,10 +50,10 @@ def _in_pieces(world: World, path: Path) -> None:
     """A few records at a time; now and then the projector is killed before it commits."""
     chance, more = dice("views", world.plan.seed), True
     while more:
-        reader = world.log.reader()
+        reader = world.ground.log.reader()
         with store.Store(path) as held:
             stored = {partition: each.next_offset for partition, each in held.progress.items()}
-            begun = positions.start(reader, stored, world.log.partitions)
+            begun = positions.start(reader, stored, world.ground.log.partitions)
             reader.assign(begun.positions)
             for _ in range(chance.randint(1, 3)):
                 more = _piece(world, held, reader, list(begun.positions), chance.randint(5, 200))
@@ -63,7 +63,7 @@ def _in_pieces(world: World, path: Path) -> None:
 def _piece(world: World, held: store.Store, reader: Reader, places: list[object], size: int) -> bool:
     records = reader.poll(size, 0.0)
     at = {each: reader.position(each) for each in places}  # type: ignore[arg-type]
-    held.commit(batches.batch_of(held, records, world.log.partitions), at)  # type: ignore[arg-type]
+    held.commit(batches.batch_of(held, records, world.ground.log.partitions), at)  # type: ignore[arg-type]
     return bool(records)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from .acceptance import Acceptance
 from .books import Books
 from .errors import LawBrokenError
 from .facts import CANARY
+from .ground import POOLS
 from .laws import hold
 from .parts import fold, onlooker, state, timers
 from .plan import dice
@@ -28,14 +29,14 @@ from .policy import LEASE_S, POLICY, VERIFYING
 from .reading import read, record_at
 
 if TYPE_CHECKING:
+    from .ground import Ground
+    from .hands import WorkerHand
     from .process import SupervisorProcess
-    from .world import World
 
 Key = tuple[str, str]
 Place = tuple[str, int, int]
 Message = tuple[UUID, bytes]
 ALL = 10_000
-POOLS = ("hands", "coders", "testers", "verifiers")
 WAITS_FOR_NOBODY = (
     state.Waiting,
     state.Escalated,
@@ -49,11 +50,13 @@ NO_REPEAT = frozenset({"unknown_schema"})
 
 
 class Watch:
-    """Of one world."""
+    """Of one ground."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(
+        self, ground: Ground, hands: Mapping[str, WorkerHand], serving: Callable[[], list[SupervisorProcess]]
+    ) -> None:
         """From the log's beginning."""
-        self.world = world
+        self.ground, self.hands, self.serving = ground, hands, serving
         self.states: dict[Key, state.State] = {}
         self.history: dict[Key, list[Transition]] = {}
         self.books: dict[Key, Books] = {}
@@ -62,11 +65,13 @@ class Watch:
         self._acting: set[Message] = set()  # what led to more than notes, or was charged
         self._offers: Counter[UUID] = Counter()
         self.writer: SupervisorProcess | None = None  # whose step was committed last
-        self._acceptance = Acceptance(world.log, world.facts)
-        self._chance = dice("delivery", world.plan.seed)
-        self._reader = world.log.reader()
+        self._acceptance = Acceptance(ground.log, ground.facts)
+        self._chance = dice("delivery", ground.plan.seed)
+        self._reader = ground.log.reader()
         topics = (Topic.TRANSITIONS, *map(dispatches, POOLS))
-        self._reader.assign({Partition(topic, number): 0 for topic in topics for number in range(world.log.partitions)})
+        self._reader.assign(
+            {Partition(topic, number): 0 for topic in topics for number in range(ground.log.partitions)}
+        )
 
     def last_of(self, workflow_id: str) -> Transition | None:
         """The newest transition of a workflow, whichever tenant's."""
@@ -97,7 +102,7 @@ class Watch:
     def _transition(
         self, event: Transition, recorded: Recorded, groups: list[tuple[state.State, list[Transition]]]
     ) -> None:
-        self.world.tell("transition", f"{event.tenant_id}/{event.workflow_id}", _told(event, recorded))
+        self.ground.tell("transition", f"{event.tenant_id}/{event.workflow_id}", _told(event, recorded))
         if not event.workflow_id:
             hold(self._first(event.cause), repeat.IDEMPOTENT, f"a dead letter was decided twice: {event.cause}")
             return
@@ -110,7 +115,7 @@ class Watch:
         self.history.setdefault(key, []).append(event)
         laws.step(before, event, after)
         if self.writer is not None:
-            barrier.check(self.world, self.writer, before, event)
+            barrier.check(self.ground, self.writer, before, event)
         self.books.setdefault(key, Books()).note(event)
         self._acceptance.note(event, before, after)
         if groups and groups[-1][1][-1].cause == event.cause and _key(groups[-1][1][-1]) == key:
@@ -137,7 +142,7 @@ class Watch:
         hold(self._first(first.cause), repeat.IDEMPOTENT, f"{first.kind}: its input was decided twice: {first.cause}")
         self._acts_once(group)
         if not any(each.reason in NO_REPEAT for each in group):
-            repeat.check(self.world.log, self.policies, before, group)
+            repeat.check(self.ground.log, self.policies, before, group)
         after = self.states[key]
         if isinstance(after, state.Workflow):
             laws.standing(after, self.history[key], bent=self.books[key].bent)
@@ -168,20 +173,20 @@ class Watch:
         """What was read: its id and its bytes."""
         if cause is None or cause.topic is None or cause.partition is None or cause.offset is None:
             return None
-        return cause.event_id, record_at(self.world.log, cause.topic, cause.partition, cause.offset).value or b""
+        return cause.event_id, record_at(self.ground.log, cause.topic, cause.partition, cause.offset).value or b""
 
     def _dispatch(self, event: Dispatch) -> None:
         if event.kind is DispatchKind.OFFER:
             self._offers[event.attempt_id] += 1
             hold(self._offers[event.attempt_id] == 1, repeat.IDEMPOTENT, "one attempt was offered twice")
-        hand = self.world.hands.get(event.worker_id)
+        hand = self.hands.get(event.worker_id)
         if hand is None:
             return
         for _ in range(1 + (self._chance.random() < 0.05)):  # noqa: PLR2004 - one in twenty comes twice
-            self.world.timeline.after(self._chance.uniform(0.05, 1.0), lambda: hand.hear(event))
+            self.ground.timeline.after(self._chance.uniform(0.05, 1.0), lambda: hand.hear(event))
 
     def _refuse_secret(self, recorded: Recorded) -> None:
-        if self.world.facts.secrets:
+        if self.ground.facts.secrets:
             found = CANARY.encode() in (recorded.value or b"") or CANARY.encode() in (recorded.key or b"")
             place = f"{recorded.topic}[{recorded.partition}]@{recorded.offset}"
             hold(not found, "12 (no secret)", f"{place} holds a secret")
@@ -195,7 +200,7 @@ class Watch:
             return
         hold(not shards.frozen, "4 (one history)", f"{process.name} froze {dict(shards.frozen)}")
         soonest = None
-        incarnations = {each.hand.worker_id: each.incarnation for each in self.world.hands.values()}
+        incarnations = {each.hand.worker_id: each.incarnation for each in self.hands.values()}
         for key, live in list(shards.states.awake()):
             known = self.states.get(key)
             if known is None or known.generation > live.generation:
@@ -215,17 +220,17 @@ class Watch:
 
     def at_rest(self) -> bool:
         """Whether everything was decided, and all that is open waits for a person."""
-        if self.world.timeline.now < max((each.at for each in self.world.plan.submissions), default=0.0) + LEASE_S:
+        if self.ground.timeline.now < max((each.at for each in self.ground.plan.submissions), default=0.0) + LEASE_S:
             return False
-        serving = self.world.serving()
+        serving = self.serving()
         shards = {shard for each in serving for shard in each.session.shards}
-        everyone = len(shards) == self.world.log.partitions
+        everyone = len(shards) == self.ground.log.partitions
         return everyone and not any(True for _ in self.undecided()) and all(map(_rests, self.states.values()))
 
     def undecided(self) -> Iterator[Recorded]:
         """Records that a supervisor must answer, and that were not."""
-        places = [Partition(topic, number) for topic in ANSWERED for number in range(self.world.log.partitions)]
-        for each in read(self.world.log, places):
+        places = [Partition(topic, number) for topic in ANSWERED for number in range(self.ground.log.partitions)]
+        for each in read(self.ground.log, places):
             if (each.topic, each.partition, each.offset) not in self.decided:
                 yield each
 
@@ -237,7 +242,7 @@ class Watch:
             for key, each in self.states.items()
             if isinstance(each, state.Workflow) and not _rests(each)
         }
-        serving = [each.name for each in self.world.serving()]
+        serving = [each.name for each in self.serving()]
         raise LawBrokenError(
             "6 (no lost work)", f"nothing comes to rest: undecided {lost}, open {open_}, serving {serving}"
         )
@@ -250,14 +255,14 @@ class Watch:
         dispatched = [each.attempt_id for told in self.history.values() for each in told if each.dispatch is not None]
         same = sorted(dispatched, key=str) == sorted(self._offers, key=str)
         hold(same, repeat.IDEMPOTENT, "offers and dispatches differ")
-        every = [Partition(topic, number) for topic in OURS for number in range(self.world.log.partitions)]
-        for recorded in read(self.world.log, every):
+        every = [Partition(topic, number) for topic in OURS for number in range(self.ground.log.partitions)]
+        for recorded in read(self.ground.log, every):
             self._refuse_secret(recorded)
 
     def _taken_over(self, *, from_checkpoints: bool) -> None:
         """Law 4: whoever takes over now holds what was folded step by step."""
         law = "4 (prefix-safe)"
-        shards = onlooker.look(self.world.log, from_checkpoints=from_checkpoints)
+        shards = onlooker.look(self.ground.log, from_checkpoints=from_checkpoints)
         hold(not shards.frozen, law, f"a takeover freezes {dict(shards.frozen)}")
         taken = dict(shards.states.all())
         hold(taken == self.states, law, "a takeover holds other states than were folded")
