@@ -1,5 +1,6 @@
 """Real processes on a real broker: what a fault test starts, watches and kills. Used by tests/crash and tests/e2e."""
 
+import io
 import json
 import os
 import signal
@@ -7,15 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
+from remit.cli.embedded import furnish
+from remit.cli.entry import run as run_remit
 from remit.codec import decode
 from remit.events.transitions import Transition
 from remit.log.catch_up import replay
 from remit.log.kafka.log import KafkaLog
 from remit.log.protocols import Partition
 from remit.policy import load
+from remit.settings import load as settings
 from remit.topics import Topic
 
 T = TypeVar("T")
@@ -34,7 +40,7 @@ class Rig:
     """One topic prefix, one home, and the processes that work on them."""
 
     def __init__(self, bootstrap: str, prefix: str, home: Path, timeouts: Mapping[str, int] = QUICK) -> None:
-        """Create the topics and apply the shipped policy with short waits."""
+        """Create the topics and apply the shipped policy with short waits, as the first command of a home does."""
         self.home = home
         self.env = {
             **os.environ,
@@ -44,8 +50,7 @@ class Rig:
         }
         self.log = KafkaLog(bootstrap, prefix, 8)
         self._running: list[subprocess.Popen[bytes]] = []
-        self.run("topics", "create")
-        self.apply(quick_policy(timeouts))
+        furnish(settings(bootstrap=bootstrap, topic_prefix=prefix, home=home / ".remit"), quick_policy(timeouts))
 
     def apply(self, text: str) -> None:
         """Put a policy on the log."""
@@ -54,18 +59,16 @@ class Rig:
         self.run("policy", "apply", str(file))
 
     def run(self, *argv: str, exit_code: int = 0) -> str:
-        """Run a command to its end; its stdout."""
-        ran = subprocess.run(
-            [str(REMIT), *argv],
-            env=self.env,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
-        )
-        assert ran.returncode == exit_code, f"{argv}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}\n{self.logs()}"
-        return ran.stdout
+        """Run a command to its end, in this process, which spares an interpreter's start; its stdout."""
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with ExitStack() as stack:
+            stack.enter_context(patch.dict(os.environ, self.env, clear=True))
+            for context in (chdir(self.home), redirect_stdout(out), redirect_stderr(err)):
+                stack.enter_context(context)
+            ended = run_remit(list(argv))
+        said, warned = (each.buffer.getvalue().decode() for each in (out, err))
+        assert ended == exit_code, f"{argv}: exit {ended}\n{said}\n{warned}\n{self.logs()}"
+        return said
 
     def start(self, *argv: str, **env: str) -> subprocess.Popen[bytes]:
         """Start a command that goes on by itself; its output goes to a file that a failing test shows."""

@@ -9,6 +9,8 @@ import yaml
 
 from tests.example.example_bench import Bench, git
 
+pytestmark = pytest.mark.xdist_group("example")  # the suite is run once for each tree
+
 
 def test_the_base_commit_is_the_same_everywhere(
     bench: Bench, maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

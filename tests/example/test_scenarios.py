@@ -8,6 +8,8 @@ import pytest
 
 from tests.example.example_bench import EXAMPLE, Bench, git, run_suite
 
+pytestmark = pytest.mark.xdist_group("example")  # the suite is run once for each tree
+
 EXPIRED = ["tests.test_reset_expired.Expired::test_no_expired_token_accepted"]
 REUSED = [
     "tests.test_reset_concurrent.Concurrent::test_concurrent_redemption_succeeds_once",

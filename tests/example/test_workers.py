@@ -10,6 +10,8 @@ import pytest
 
 from tests.example.example_bench import EXAMPLE, Bench, git
 
+pytestmark = pytest.mark.xdist_group("example")  # the suite is run once for each tree
+
 EXPIRED = "tests.test_reset_expired.Expired::test_no_expired_token_accepted"
 
 
