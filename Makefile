@@ -19,7 +19,7 @@ demo: $(READY)  ## run the example workflow in the foreground: make demo DEFECT=
 	$(BIN)/remit demo --defect $(DEFECT)
 
 test: $(READY)  ## all tests, those on a real broker included
-	$(BIN)/python -m pytest -m "kafka or not kafka" -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m "kafka or not kafka" -n 3 --dist loadgroup
 
 check: $(READY)  ## style, types, import contracts, schema compatibility
 	$(BIN)/ruff check .
