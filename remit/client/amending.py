@@ -6,7 +6,6 @@ The command line imports it. The supervisor judges: what only tightens holds at 
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +14,8 @@ from remit.artefacts import ArtefactStore
 from remit.client.effects import TIMEOUT_S, carry_out
 from remit.client.identity import who
 from remit.client.policies import PRODUCER, InForce
-from remit.client.references import full_commit, store_file
+from remit.client.references import resolved
 from remit.contract.clean import cleaned
-from remit.contract.resolve import resolve
 from remit.errors import ContractInvalidError, RefusedError
 from remit.events.envelope import new_event
 from remit.events.inputs import Contract, ContractKind
@@ -50,13 +48,7 @@ def prepare(document: Mapping[str, Any], asked: Asked, rules: InForce, store: Ar
     """
     if faults := tuple(_large_numbers(document, ())):
         raise ContractInvalidError(lines(faults, document))
-    resolved = resolve(
-        cleaned(document),
-        resolve_commit=partial(full_commit, rules.policy.repositories),
-        store_file=partial(store_file, store, folder),
-        find_alias=store.named,
-        schemes=rules.policy.reference_schemes,
-    )
+    whole = resolved(cleaned(document), rules.policy, store, folder)
     return new_event(
         Contract,
         tenant_id=asked.tenant_id,
@@ -64,8 +56,8 @@ def prepare(document: Mapping[str, Any], asked: Asked, rules: InForce, store: Ar
         producer=PRODUCER,
         clock_now=datetime.now(UTC),
         kind=ContractKind.AMENDED,
-        document=json.dumps(resolved, ensure_ascii=False),
-        content_digest=ids.digest(resolved),
+        document=json.dumps(whole, ensure_ascii=False),
+        content_digest=ids.digest(whole),
         submitter=who(),
         base_version=asked.base_version,
         reason=redact(asked.reason),

@@ -1,18 +1,36 @@
-"""Looks up what a submission refers to: commits in the policy's repositories, files beside the workflow file.
+"""Looks up what a document refers to: commits in the policy's repositories, files beside the workflow file.
 
-`remit.client.submission` imports it.
+`remit.client.submission` and `amending` import it.
 """
 
 import os
 import subprocess
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from remit.artefacts import ArtefactStore
+from remit.contract.resolve import resolve
 from remit.errors import ArtefactError, WorkspaceError
+from remit.policy.model import Policy
 from remit.redaction import finds
 
 GIT_S = 30.0
+
+
+def resolved(document: Mapping[str, Any], policy: Policy, store: ArtefactStore, folder: Path) -> dict[str, Any]:
+    """The document with every reference at a version; `folder` is where `file://` counts from.
+
+    Raises ContractInvalidError with every reference that can't be resolved; files are stored on the way.
+    """
+    return resolve(
+        document,
+        resolve_commit=partial(full_commit, policy.repositories),
+        store_file=partial(store_file, store, folder),
+        find_alias=store.named,
+        schemes=policy.reference_schemes,
+    )
 
 
 def full_commit(repositories: Mapping[str, str], name: str, revision: str) -> str:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ from remit.artefacts import ArtefactStore
 from remit.client.effects import TIMEOUT_S, carry_out, unconfirmed
 from remit.client.identity import who
 from remit.client.policies import PRODUCER, InForce, in_force
-from remit.client.references import full_commit, store_file
+from remit.client.references import resolved
 from remit.client.within import within
 from remit.contract.clean import cleaned
 from remit.contract.gate import normalise
-from remit.contract.resolve import resolve
 from remit.errors import ContractInvalidError, LogError, RefusedError, SettingsError
 from remit.events.envelope import new_event
 from remit.events.inputs import Contract, ContractKind
@@ -77,13 +75,7 @@ def prepare(
     document = cleaned(document)
     named = own_id(document)
     workflow = normalise(document, rules.policy, now=now, workflow_id=workflow_id if named else None)
-    resolved = resolve(
-        document,
-        resolve_commit=partial(full_commit, rules.policy.repositories),
-        store_file=partial(store_file, store, folder),
-        find_alias=store.named,
-        schemes=rules.policy.reference_schemes,
-    )
+    whole = resolved(document, rules.policy, store, folder)
     return new_event(
         Contract,
         tenant_id=workflow.tenant_id,
@@ -91,8 +83,8 @@ def prepare(
         producer=PRODUCER,
         clock_now=now,
         kind=ContractKind.SUBMITTED,
-        document=json.dumps(resolved, ensure_ascii=False),
-        content_digest=ids.digest(resolved),
+        document=json.dumps(whole, ensure_ascii=False),
+        content_digest=ids.digest(whole),
         submitter=who(),
     )
 
