@@ -27,11 +27,11 @@ class Agenda:
             heapq.heappop(self._heap)  # an earlier date was noted in its place
         return self._heap[0][0] if self._heap else None
 
-    def take(self, now: datetime) -> list[Key]:
-        """Take off what is due, in the order of its dates."""
-        taken = []
-        while (first := self.next_due()) is not None and first <= now:
-            key = heapq.heappop(self._heap)[1]
-            del self._dates[key]
-            taken.append(key)
-        return taken
+    def take(self, now: datetime) -> Key | None:
+        """Take off the first that is due; None when none is."""
+        first = self.next_due()
+        if first is None or first > now:
+            return None
+        key = heapq.heappop(self._heap)[1]
+        del self._dates[key]
+        return key

@@ -33,6 +33,9 @@ from .takeover import take_over
 
 log = logging.getLogger("remit.supervisor")
 BATCH = 500
+ENOUGH = 2_000
+"""So many messages of timers, and of assignments, are enough for one step; what is left goes into the next ones. A step
+that outlasts the group's patience is lost, and would be no shorter when it is made again."""
 POLL_S = 0.05
 FENCINGS = 3
 OUTAGE_PAUSE_S = 1.0
@@ -186,18 +189,30 @@ class Supervisor:
             self._barrier = (now, ends)
         at, ends = self._barrier
         if all(self._session.position(partition) >= end for partition, end in ends.items()):
-            self._barrier = None
-            directory = self._directory
-            for key, timer in intake.shards.take_due(at, directory.incarnations(), directory.policies):
-                intake.decide(key, timer, step)
+            self._fire_until(at, intake, step)
+
+    def _fire_until(self, at: datetime, intake: Intake, step: Step) -> None:
+        """Fire what was due at that time, as much of it as one step may hold."""
+        directory, full = self._directory, len(step.messages) + ENOUGH
+        for _ in range(ENOUGH):
+            if len(step.messages) >= full:
+                return
+            found = intake.shards.take_due(at, directory.incarnations(), directory.policies)
+            if found is None:
+                self._barrier = None
+                return
+            for timer in found[1]:
+                intake.decide(found[0], timer, step)
 
     def _assign(self, intake: Intake, step: Step) -> None:
-        """Hand out queued tasks until no worker is free or nothing is left."""
-        shards = intake.shards
+        """Hand out queued tasks until no worker is free, nothing is left, or the step is full."""
+        shards, full = intake.shards, len(step.messages) + ENOUGH
         while shards.queued:
             registry = self._directory.registry()
             followed = 0
             for workflow, assignment in schedule(shards.queued, self._directory.policies, registry, shards.load):
+                if len(step.messages) >= full:
+                    return
                 followed += intake.decide((workflow.tenant_id, workflow.workflow_id), assignment, step)
                 shards.queued.serve(workflow.tenant_id)
             if not followed:

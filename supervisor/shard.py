@@ -237,15 +237,13 @@ class Shards:
 
     def take_due(
         self, now: datetime, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]
-    ) -> list[tuple[Key, Timer]]:
-        """Take what is due off the agenda: the timers that are really over, by workflow."""
-        taken = []
-        for key in self._agenda.take(now):
-            over = due(iter(self._waits(key, incarnations, policies)), now)
-            taken += [(key, timer) for timer in over]
-            if not over:
-                self.remember(key, incarnations, policies)
-        return taken
+    ) -> tuple[Key, list[Timer]] | None:
+        """Take the next workflow that is due off the agenda, with its timers that are really over; None if none is."""
+        while (key := self._agenda.take(now)) is not None:
+            if over := list(due(iter(self._waits(key, incarnations, policies)), now)):
+                return key, over
+            self.remember(key, incarnations, policies)
+        return None
 
     def _waits(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> list[Timer]:
         state = self.states.get(key)

@@ -1,7 +1,6 @@
 """Planted bugs: each takes one guard out of the supervisor, for as long as a test lasts. The simulator must notice."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -69,10 +68,7 @@ def no_barrier(patch: Patch) -> None:
     """A timer fires although records that came in time lie unread."""
 
     def fire(self: Any, intake: Any, made: Any) -> None:
-        now: datetime = self._clock()
-        found = self._directory
-        for key, timer in intake.shards.take_due(now, found.incarnations(), found.policies):
-            intake.decide(key, timer, made)
+        self._fire_until(self._clock(), intake, made)
 
     patch.setattr(service.Supervisor, "_fire", fire)
 

@@ -8,8 +8,10 @@ import pytest
 from remit.codec import decode
 from remit.events.base import ArtefactRef, Usage
 from remit.events.inputs import ErrorClass, Lease, LeaseKind, ResultStatus
+from remit.log.protocols import Recorded
 from remit.topics import Topic
 from supervisor import service
+from tests.supervisor.test_takeover import check_equivalent
 from tests.supervisor.world import START, World, completed, two_tasks
 
 
@@ -231,3 +233,50 @@ def test_offers_in_vain_do_not_put_off_the_end_of_the_queue_s_wait(world: World,
         assert world.clock() - START < timedelta(seconds=650)
     assert world.history()[-1].reason == "no_worker_available"
     assert world.workflow().tasks["a"].attempts_started == 0
+
+
+def steps_of(world: World, turns: int = 20) -> list[list[tuple[str, str]]]:
+    """What each of the next turns wrote: workflow and kind of every transition."""
+    found, known = [], set(map(place_of, world.read(Topic.TRANSITIONS)))
+    for _ in range(turns):
+        world.supervisor.turn(0.0)
+        fresh = [each for each in world.read(Topic.TRANSITIONS) if place_of(each) not in known]
+        known.update(map(place_of, fresh))
+        events: list[Any] = [decode(each.topic, each.value) for each in fresh]
+        found += [[(each.workflow_id, each.kind.value) for each in events]] if events else []
+    return found
+
+
+def place_of(recorded: Recorded) -> tuple[int, int]:
+    return recorded.partition, recorded.offset
+
+
+def test_what_is_due_at_once_goes_into_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found with 100,000 open workflows: one step of all outlasted the group's patience, was lost, and made again."""
+    monkeypatch.setattr(service, "ENOUGH", 2)
+    for number in range(5):
+        world.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
+    world.settle()
+    world.forward(100_000)
+    world.submit(two_tasks(workflow_id="new"), "new")
+    steps = steps_of(world)
+    assert ("new", "contract_accepted") in steps[0]
+    due = [[each for each in step if each[0] != "new"] for step in steps]
+    assert max(map(len, due)) < len([each for step in due for each in step]) / 2
+    assert {workflow_id for step in due for workflow_id, _ in step} == {f"w{number}" for number in range(5)}
+    following = world.shards.next_due()
+    assert following is None or following > world.clock()
+    check_equivalent(world)
+
+
+def test_assignments_of_a_whole_pool_go_into_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same after a pool of workers comes back to a long queue."""
+    monkeypatch.setattr(service, "ENOUGH", 2)
+    for number in range(5):
+        world.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
+    world.settle()
+    world.worker(slots=5)
+    steps = [[kind for _, kind in step if kind == "dispatched"] for step in steps_of(world)]
+    assert sum(map(len, steps)) == 5
+    assert max(map(len, steps)) == 1
+    check_equivalent(world)
