@@ -54,11 +54,11 @@ def _grown(bootstrap: str, workflows: int, upto: int | None) -> dict[str, Any]:
     """Restart and memory beside so many workflows, each with its first `upto` transitions."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load(bootstrap=bootstrap, topic_prefix=f"growth{uuid.uuid4().hex[:8]}.", home=Path(folder) / "home")
-        furnish(settings, workload.POLICY)
+        furnish(settings, workload.PATIENT)
         with closing(KafkaLog(bootstrap, settings.topic_prefix, PARTITIONS)) as log:
-            every = (each for one in islice(histories.renamed(), workflows) for each in one[:upto])
+            every = (each for one in islice(histories.renamed(workload.PATIENT), workflows) for each in one[:upto])
             written = histories.append(log, every)
-            histories.append_inputs(log)
+            histories.append_inputs(log, workload.PATIENT)
             memory = _memory(settings)
             from_zero = _restart(settings, log, "from-zero", let_write=True)
             from_checkpoints = _restart(settings, log, "from-checkpoints", let_write=False)
@@ -80,7 +80,7 @@ def _memory(settings: Settings) -> int:
 def _restart(settings: Settings, log: KafkaLog, workflow_id: str, *, let_write: bool) -> float:
     """Seconds from a supervisor's start to its first decision; `let_write`: it lives until it wrote its checkpoints."""
     with closing(log.writer()) as writer:
-        writer.append(workload.submissions([workflow_id], ArtefactStore(settings.artefact_url)))
+        writer.append(workload.submissions([workflow_id], ArtefactStore(settings.artefact_url), workload.PATIENT))
     folder = settings.home / workflow_id
     folder.mkdir(parents=True)
     with Processes(folder) as processes:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import count, islice
 
-from benchmarks import logic
+from benchmarks import logic, workload
 from remit.codec import decode
 from remit.log.kafka.log import KafkaLog
 from remit.log.protocols import Message
@@ -14,9 +14,9 @@ MODELS = 20
 APPEND = 5000
 
 
-def renamed() -> Iterator[list[Message]]:
+def renamed(policy: str = workload.POLICY) -> Iterator[list[Message]]:
     """One workflow's transitions after another's; `w0000001` becomes `x0000001`, and so on."""
-    models = _models()
+    models = _models(policy)
     by_key: dict[bytes, list[Message]] = {}
     for each in models:
         by_key.setdefault(each.key, []).append(each)
@@ -27,9 +27,9 @@ def renamed() -> Iterator[list[Message]]:
             yield [Message(each.topic, each.key.replace(old, new), each.value.replace(old, new)) for each in history]
 
 
-def _models() -> list[Message]:
+def _models(policy: str) -> list[Message]:
     every: list[Message] = []
-    logic.product(MODELS, every)
+    logic.product(MODELS, every, policy)
     return [each for each in every if each.topic == Topic.TRANSITIONS]
 
 
@@ -43,9 +43,9 @@ def append(log: KafkaLog, messages: Iterator[Message]) -> int:
     return written
 
 
-def append_inputs(log: KafkaLog) -> None:
+def append_inputs(log: KafkaLog, policy: str = workload.POLICY) -> None:
     """Lay down as many inputs as the histories name as their causes: they were decided, so nobody reads them."""
-    models = _models()
+    models = _models(policy)
     ends: Counter[tuple[str, int]] = Counter()
     for each in models:
         event = decode(Topic.TRANSITIONS, each.value)

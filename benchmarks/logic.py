@@ -85,14 +85,15 @@ def _answers(topic: str, event: plain.Event, written: bytes, *, full: bool) -> I
         yield "inspections", plain.encode("inspections", plain.inspection_of(event, 0))
 
 
-def product(workflows: int, every: list[Message] | None = None) -> float:
+def product(workflows: int, every: list[Message] | None = None, policy: str = workload.POLICY) -> float:
     """Seconds of processor time for so many workflows; all that anyone wrote for them is added to `every`."""
     with tempfile.TemporaryDirectory() as folder:
         log = LoopLog()
         writer = log.writer()
         worker = workload.InstantWorker(ArtefactStore(folder).put(workload.REPORT))
-        writer.append([_policy(), worker.registration(), worker.liveness()])
-        waiting = workload.submissions([f"w{number:07d}" for number in range(workflows)], ArtefactStore(folder))
+        writer.append([_policy(policy), worker.registration(), worker.liveness()])
+        names = [f"w{number:07d}" for number in range(workflows)]
+        waiting = workload.submissions(names, ArtefactStore(folder), policy)
         # Time stands still: on a slow machine leases would end, and something else would be measured.
         supervisor = Supervisor(log, "s1", ArtefactStore(folder), lambda: log.loop.now)
         try:
@@ -142,8 +143,8 @@ def _insist(accepted: int, workflows: int) -> None:
         raise RuntimeError(f"{accepted} of {workflows} workflows were accepted")
 
 
-def _policy() -> Message:
-    found = workload.in_force()
+def _policy(policy: str) -> Message:
+    found = workload.in_force(policy)
     event = new_event(
         Policy,
         tenant_id="",

@@ -67,14 +67,18 @@ def _step(name: str, before: str) -> dict[str, Any]:
     return step | {"depends_on": [before], "inputs": {"before": f"task://{before}/text"}} if before else step
 
 
-def in_force() -> InForce:
+PATIENT = POLICY.replace("lease_seconds: 4, ", "lease_seconds: 3600, no_progress_seconds: 3600, ")
+"""Leases that outlast a run, so that tasks of written histories stay open."""
+
+
+def in_force(policy: str = POLICY) -> InForce:
     """The policy as a client finds it on the log."""
-    return InForce(load.sha256(POLICY), "user:bench", datetime.now(UTC), POLICY, load.parse(POLICY))
+    return InForce(load.sha256(policy), "user:bench", datetime.now(UTC), policy, load.parse(policy))
 
 
-def submissions(workflow_ids: list[str], store: ArtefactStore) -> list[Message]:
+def submissions(workflow_ids: list[str], store: ArtefactStore, policy: str = POLICY) -> list[Message]:
     """The records that submit the workflow under these ids, as a client would write them."""
-    rules, text = in_force(), document()
+    rules, text = in_force(policy), document()
     events = [prepare(text, workflow_id, rules, store, Path()) for workflow_id in workflow_ids]
     return [message(event, Topic.CONTRACTS) for event in events]
 
