@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+import pytest
+
 from remit.cli.embedded import furnish
 from remit.cli.entry import run as run_remit
 from remit.codec import decode
@@ -155,6 +157,14 @@ class Rig:
         for process in self._running:
             kill(process)
         self.log.close()
+
+
+@pytest.fixture
+def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
+    """Topics and a policy with short waits; nothing at work yet."""
+    made = Rig(kafka, prefix, tmp_path)
+    yield made
+    made.close()
 
 
 def kill(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,14 +41,6 @@ POINTS: tuple[tuple[str, str | None, dict[str, str]], ...] = (
     ("awaiting_review", "inspection_requested", {"task_id": "a"}),
     ("between the tasks", "result_accepted", {"task_id": "a"}),
 )
-
-
-@pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """Topics, a policy with short waits, nothing at work yet."""
-    made = Rig(kafka, prefix, tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

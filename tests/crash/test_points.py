@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -24,14 +23,6 @@ ROOT = Path(__file__).parents[2]
 POINTS = ("before_flush", "before_offsets", "before_commit", "after_commit", "before_serving")
 LEFT_OPEN = {"before_offsets", "before_commit"}
 """Points that leave a transaction open, which holds up readers until its timeout or the next life ends it."""
-
-
-@pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """Topics, a policy with short waits, nothing at work yet."""
-    made = Rig(kafka, prefix, tmp_path)
-    yield made
-    made.close()
 
 
 def lived(rig: Rig, point: str) -> int:

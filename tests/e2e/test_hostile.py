@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -20,14 +19,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 GARBAGE = b"\x01\xff not one of ours \x00"
 KEY = workflow_key("local", "pipeline-1")
-
-
-@pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """Topics and a policy; nothing at work yet."""
-    made = Rig(kafka, prefix, tmp_path)
-    yield made
-    made.close()
 
 
 def _pollute(rig: Rig) -> None:

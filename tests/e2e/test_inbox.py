@@ -1,8 +1,6 @@
 """An escalation from its first look to its retry, on the real broker: inbox, explain, logs, resolve, budget."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,16 +29,14 @@ fi
 
 
 @pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
+def rig(rig: Rig) -> Rig:
     """A supervisor and a worker of the pool `shell` at work."""
-    made = Rig(kafka, prefix, tmp_path)
-    (made.home / "worker.sh").write_text(WORKER)
-    (made.home / "worker.sh").chmod(0o755)
-    (made.home / "workflow.yaml").write_text(WORKFLOW)
-    made.supervisor()
-    made.worker("shell-1", made.home / "worker.sh")
-    yield made
-    made.close()
+    (rig.home / "worker.sh").write_text(WORKER)
+    (rig.home / "worker.sh").chmod(0o755)
+    (rig.home / "workflow.yaml").write_text(WORKFLOW)
+    rig.supervisor()
+    rig.worker("shell-1", rig.home / "worker.sh")
+    return rig
 
 
 def test_what_is_stuck_is_found_understood_and_retried(rig: Rig) -> None:

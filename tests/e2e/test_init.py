@@ -3,8 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,10 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(180)]
 
 
 @pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """A folder, topics of this test alone, and `remit` on the path."""
-    made = Rig(kafka, prefix, tmp_path)
-    made.env["PATH"] = f"{REMIT.parent}{os.pathsep}{made.env['PATH']}"
-    yield made
-    made.close()
+def rig(rig: Rig) -> Rig:
+    """With `remit` on the path."""
+    rig.env["PATH"] = f"{REMIT.parent}{os.pathsep}{rig.env['PATH']}"
+    return rig
 
 
 def test_what_init_prints_runs(rig: Rig) -> None:

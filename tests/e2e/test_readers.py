@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,6 @@ from tests.crash.rig import Rig
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """Topics and a policy; nothing at work yet."""
-    made = Rig(kafka, prefix, tmp_path)
-    yield made
-    made.close()
 
 
 def _free_port() -> int:

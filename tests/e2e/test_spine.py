@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -29,14 +28,6 @@ WORKER = """#!/bin/sh
 cp "$REMIT_DISPATCH" "$REMIT_OUT/report"
 echo '{"tokens_in": 10, "tokens_out": 5, "tool_calls": 0}' >"$REMIT_USAGE"
 """
-
-
-@pytest.fixture
-def rig(kafka: str, prefix: str, tmp_path: Path) -> Iterator[Rig]:
-    """Topics and a policy; nothing at work yet."""
-    made = Rig(kafka, prefix, tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from remit.events.service import Dispatch
-from supervisor.limits import open_attempts
 from tests.supervisor import bodies
 from tests.supervisor.lab import Lab, document
 from tests.supervisor.test_amendment import MORE_CHECKS, WITHOUT_LINT, amend, decide
-from tests.supervisor.test_histories import FAILING, GOOD, WORKERS, WORKING, History, check
+from tests.supervisor.test_histories import FAILING, GOOD, WORKERS, WORKING, History, check, to_its_end
 
 LINT = {"id": "lint", "task": "lint", "kind": "command", "command": "lint", "holds_at": "own"}
 EXTRA = {
@@ -124,15 +123,7 @@ def test_no_amended_history_breaks_a_law(played: list[tuple[Any, ...]], data: st
     history = Amended()
     for move in played:
         history.play(move)
-    lab = history.lab
-    for _ in range(200):
-        if not lab.workflow.open:
-            break
-        lab.assign()
-        waiting = [each.attempt_id for each in open_attempts(lab.workflow) if each.number == 0]
-        for offer in [each for each in lab.offers if each.attempt_id in waiting]:
-            history.work(offer, data.draw(st.sampled_from([GOOD, GOOD, "defect"])))
-        lab.forward(30)
-    note(" ".join(lab.kinds))
+    to_its_end(history, lambda: data.draw(st.sampled_from([GOOD, GOOD, "defect"])))
+    note(" ".join(history.lab.kinds))
     check(history)
-    assert not lab.workflow.open or lab.workflow.status.value == "escalated"
+    assert not history.lab.workflow.open or history.lab.workflow.status.value == "escalated"

@@ -129,12 +129,7 @@ def test_a_closed_workflow_leaves_what_answers_a_repeated_submission(saved: Worl
 
 def test_a_late_result_is_booked_to_a_workflow_that_is_known_from_its_checkpoint(world: World) -> None:
     """STATE-7: what a closed workflow's attempt used is booked although its state came packed from a checkpoint."""
-    world.worker()
-    world.submit(two_tasks())
-    world.settle()
-    offer = world.offer()
-    world.claim(offer)
-    world.settle()
+    offer = world.begun()
     world.cancel()
     world.settle()
     world.forward(3600)

@@ -22,17 +22,6 @@ from tests.supervisor.world import POLICY, World, completed, two_tasks
 KEY = ("default", "w1")
 
 
-def begun(world: World) -> Dispatch:
-    """A workflow whose first task runs."""
-    world.worker()
-    world.submit(two_tasks())
-    world.settle()
-    offer = world.offer()
-    world.claim(offer)
-    world.settle()
-    return offer
-
-
 def forge(last: Transition, **said: Any) -> Message:
     """The record of a transition that follows `last`, and that no decision of ours made."""
     after = {"event_id": uuid4(), "sequence": last.sequence + 1, "version": last.version + 1, "contract": None}
@@ -89,7 +78,7 @@ def test_a_transition_that_can_t_be_folded_keeps_no_other_workflow_down(world: W
 
 def test_a_stranger_s_claim_does_not_stop_the_holder(world: World) -> None:
     """A record that names a running attempt with another token or process is noted, and its holder is told nothing."""
-    offer = begun(world)
+    offer = world.begun()
     world.claim(offer, incarnation=uuid4(), fencing_token=999)
     world.settle()
     assert world.kinds()[-1] == "stale"
@@ -107,7 +96,7 @@ def answered(world: World, offer: Dispatch, phase: AwaitingReview) -> None:
 
 def test_a_slow_inspector_s_answer_is_still_heard(world: World) -> None:
     """An answer that comes after its questions were asked again is as good as one to the newest request."""
-    first = begun(world)
+    first = world.begun()
     world.result(first, completed(first, world))
     world.settle()
     world.alive()
@@ -129,7 +118,7 @@ def test_a_slow_inspector_s_answer_is_still_heard(world: World) -> None:
 
 def test_an_outage_without_an_error_expires_nobody_s_lease(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """While ends can't be looked at nobody can be heard: leases run afresh once they can."""
-    offer = begun(world)
+    offer = world.begun()
     with monkeypatch.context() as outage:
         outage.setattr(world.supervisor._session, "ends", lambda _: None)
         world.forward(40)
@@ -143,7 +132,7 @@ def test_an_outage_without_an_error_expires_nobody_s_lease(world: World, monkeyp
 
 def test_nothing_is_served_without_a_pinned_policy(world: World) -> None:
     """A policy that open workflows pin and that can't be read stops the supervisor before it passes any input."""
-    offer = begun(world)
+    offer = world.begun()
     world.restart()
     world.supervisor._directory.policies.clear()
     world.supervisor._directory.newest = world.apply(POLICY + "\n# the next one\n")

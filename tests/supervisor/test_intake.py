@@ -156,12 +156,7 @@ def test_what_speaks_of_no_workflow_is_a_dead_letter_but_a_heartbeat_is_only_cou
 
 def test_renewals_alone_open_no_transaction(world: World) -> None:
     """A batch of renewals decides nothing, commits nothing, and leaves no transition (LEASE-1, KTXN-4)."""
-    world.worker()
-    world.submit(two_tasks())
-    world.settle()
-    offer = world.offer()
-    world.claim(offer)
-    world.settle()
+    offer = world.begun()
     before = world._size()
     for progress in range(8):
         world.renew(offer, progress=progress)

@@ -36,12 +36,7 @@ def test_a_capability_taken_away_later_escalates_at_once(world: World) -> None:
 
 def test_what_becomes_ready_after_it_was_taken_away_escalates_too(world: World) -> None:
     """The task behind a running one is looked at when its turn comes."""
-    world.worker()
-    world.submit(two_tasks())
-    world.settle()
-    offer = world.offer()
-    world.claim(offer)
-    world.settle()
+    offer = world.begun()
     world.apply(
         POLICY.replace("capabilities: [shell, other]", "capabilities: [other]").replace(
             "shell: {pool: shell, outputs", "shell: {pool: shell, capability: other, outputs"

@@ -310,12 +310,7 @@ def freeze_before_commit(supervisor: Supervisor, *, opened: bool) -> Callable[[]
 @pytest.mark.parametrize("opened", [False, True])
 def test_a_zombie_s_step_is_never_seen(world: World, opened: bool) -> None:
     """KTXN-1, STATE-3: S1 freezes over a result, S2 accepts and dispatches, S1 resumes: S2's work alone is there."""
-    world.worker()
-    world.submit(two_tasks())
-    world.settle()
-    offer = world.offer()
-    world.claim(offer)
-    world.settle()
+    offer = world.begun()
     world.result(offer, completed(offer, world))
     zombie, resume = world.supervisor, freeze_before_commit(world.supervisor, opened=opened)
     with pytest.raises(Frozen):

@@ -281,6 +281,16 @@ class World:
     def offer(self, pool: str = "shell") -> service.Dispatch:
         return self.sent(pool)[-1]
 
+    def begun(self) -> service.Dispatch:
+        """The offer of the first of two tasks, whose worker has claimed it."""
+        self.worker()
+        self.submit(two_tasks())
+        self.settle()
+        offer = self.offer()
+        self.claim(offer)
+        self.settle()
+        return offer
+
 
 SHARDED = frozenset(Topic) - {Topic.POLICIES, Topic.WORKERS, Topic.LIVENESS}
 

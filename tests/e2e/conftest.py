@@ -1,0 +1,5 @@
+"""The fault tests' rig, as a fixture."""
+
+from tests.crash.rig import rig
+
+__all__ = ["rig"]
