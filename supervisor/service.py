@@ -141,8 +141,7 @@ class Supervisor:
         self._directory.require(shards.pinned())
         self._intake = Intake(shards, self._directory, self._name, self._log.partitions, self._clock, self._sign)
         self._checkpointer = Checkpointer(shards, self._name, due=self._clock() + EVERY)
-        for key, _ in shards.states.awake():
-            shards.remember(key, self._directory.incarnations(), self._directory.policies)
+        shards.revisit()
         for (tenant_id, workflow_id), task_id, phase in shards.reviews():
             self._inspector.ask(tenant_id, workflow_id, task_id, phase)
         log.info("serving shards %s with %d workflows", sorted(self._session.shards), len(shards.states))
@@ -192,7 +191,7 @@ class Supervisor:
             self._fire_until(at, intake, step)
 
     def _fire_until(self, at: datetime, intake: Intake, step: Step) -> None:
-        """Fire what was due at that time, as much of it as one step may hold."""
+        """Fire what was due at that time, as much as one step may hold; nor are more workflows looked at in one."""
         directory, full = self._directory, len(step.messages) + ENOUGH
         for _ in range(ENOUGH):
             if len(step.messages) >= full:

@@ -216,6 +216,11 @@ class Shards:
         else:
             self.stalled.pop(key, None)
 
+    def revisit(self) -> None:
+        """Put every workflow on the agenda, first of all, after a takeover: the waits of each are looked up in turn."""
+        for key, _ in self.states.awake():
+            self._agenda.note(key, EPOCH)
+
     def recall(self, workers: set[str], at: datetime) -> None:
         """Put every workflow with an attempt of these workers on the agenda: their process is another one now."""
         for key, state in self.states.awake() if workers else ():
@@ -239,11 +244,13 @@ class Shards:
         self, now: datetime, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]
     ) -> tuple[Key, list[Timer]] | None:
         """Take the next workflow that is due off the agenda, with its timers that are really over; None if none is."""
-        while (key := self._agenda.take(now)) is not None:
-            if over := list(due(iter(self._waits(key, incarnations, policies)), now)):
-                return key, over
+        key = self._agenda.take(now)
+        if key is None:
+            return None
+        over = due(iter(self._waits(key, incarnations, policies)), now)
+        if not over:
             self.remember(key, incarnations, policies)
-        return None
+        return key, over
 
     def _waits(self, key: Key, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]) -> list[Timer]:
         state = self.states.get(key)

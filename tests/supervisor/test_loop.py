@@ -251,15 +251,20 @@ def place_of(recorded: Recorded) -> tuple[int, int]:
     return recorded.partition, recorded.offset
 
 
-def test_what_is_due_at_once_goes_into_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("takeover", [False, True])
+def test_what_is_due_at_once_goes_into_several_steps(
+    world: World, monkeypatch: pytest.MonkeyPatch, takeover: bool
+) -> None:
     """Found with 100,000 open workflows: one step of all outlasted the group's patience, was lost, and made again."""
     monkeypatch.setattr(service, "ENOUGH", 2)
     for number in range(5):
         world.submit(two_tasks(workflow_id=f"w{number}"), f"w{number}")
     world.settle()
     world.forward(100_000)
+    if takeover:
+        world.restart()
     world.submit(two_tasks(workflow_id="new"), "new")
-    steps = steps_of(world)
+    steps = steps_of(world, turns=40)
     assert ("new", "contract_accepted") in steps[0]
     due = [[each for each in step if each[0] != "new"] for step in steps]
     assert max(map(len, due)) < len([each for step in due for each in step]) / 2
