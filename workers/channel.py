@@ -71,6 +71,8 @@ class Channel:
             meter.advance()
             return {"error": fault} if (fault := self.save()) else {}
         argv = [sayable(word) for word in request["argv"]]
+        if not argv:
+            return {"error": "it names neither a command nor a tool"}
         try:
             if request["op"] == "tool":
                 ended = gateway.call(argv[0], argv[1:])

@@ -65,6 +65,22 @@ def test_each_outcome_becomes_its_status(
     assert found.retry_after_seconds == (9 if "retry_after" in body else None)
 
 
+def test_a_call_that_names_nothing_is_refused(rig: Rig, tmp_path: Path) -> None:
+    """It neither ends the runner's side of the line, nor leaves the handler to wait until its deadline."""
+    body = """
+    try:
+        attempt.run([])
+    except Exception as error:
+        return remit.NeedsReview(str(error))
+    return remit.Completed()
+"""
+    with rig.working(argv(tmp_path, body)):
+        found = rig.result(rig.send(offer_of(handout()))).result
+    assert found is not None
+    assert found.status is ResultStatus.NEEDS_REVIEW
+    assert "neither a command nor a tool" in (found.message or "")
+
+
 def test_a_handler_that_raises_is_called_once(rig: Rig, tmp_path: Path) -> None:
     """IDEM-7 (a), the worker's part: one dispatch, one call."""
     count = tmp_path / "calls"
