@@ -22,7 +22,7 @@ _PREFIX = "REMIT_"
 def _known_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (LookupError, OSError, ValueError):
+    except (LookupError, OSError, ValueError, RecursionError):  # the last for a thousand slashes
         raise ValueError("must be a time zone of the IANA database, such as Europe/London") from None
     return name
 

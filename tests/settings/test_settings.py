@@ -56,6 +56,13 @@ def test_a_bad_value_is_named_by_variable_and_never_shown(variable: str, monkeyp
     assert refused.value.__context__ is None
 
 
+def test_a_zone_of_any_length_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library looks for it one folder in another, deeper than this interpreter recurses."""
+    monkeypatch.setenv("REMIT_DISPLAY_ZONE", "Europe/Londone" + "/Londone" * 900)
+    with pytest.raises(SettingsError, match=r"^REMIT_DISPLAY_ZONE: must be a time zone"):
+        load()
+
+
 def test_all_faults_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line each."""
     monkeypatch.setenv("REMIT_PARTITIONS", "0")
