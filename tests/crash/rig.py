@@ -104,6 +104,11 @@ class Rig:
         )
         return self.start(*argv, **env)
 
+    def serve(self, script: str) -> None:
+        """Start a supervisor and one worker that runs this script."""
+        self.supervisor()
+        self.worker("shell-1", executable(self.home / "worker.sh", script))
+
     def history(self, workflow_id: str, tenant_id: str = "local") -> list[Transition]:
         """The workflow's transitions so far, as a committed reader sees them."""
         return [e for e in self.transitions() if (e.tenant_id, e.workflow_id) == (tenant_id, workflow_id)]

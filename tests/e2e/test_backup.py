@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit import broker
-from tests.crash.rig import Rig, executable, quick_policy
+from tests.crash.rig import Rig, quick_policy
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 WORKFLOW = """
@@ -38,11 +38,6 @@ class Home(Rig):
         self.env.pop("KAFKA_BOOTSTRAP_SERVERS", None)
         self._running = []
         self.run("up")
-
-    def serve(self) -> None:
-        """A supervisor and a worker."""
-        self.supervisor()
-        self.worker("shell-1", executable(self.home / "worker.sh", WORKER))
 
     def submit(self, workflow_id: str) -> dict[str, object]:
         """Submit and wait; what the command says."""
@@ -80,7 +75,7 @@ def test_a_restored_home_goes_on_where_the_backup_was_made(homes: tuple[Path, Pa
     old = Home(homes[0])
     old.run("topics", "create")
     old.apply(quick_policy())
-    old.serve()
+    old.serve(WORKER)
     old.submit("w1")
     old.run("rebuild")
     shown = old.show("w1")
@@ -92,7 +87,7 @@ def test_a_restored_home_goes_on_where_the_backup_was_made(homes: tuple[Path, Pa
     new = Home(homes[1])
     new.run("rebuild", "--check")
     assert new.show("w1") == shown
-    new.serve()
+    new.serve(WORKER)
     assert new.submit("w1")["outcome"] == "duplicate"
     assert new.submit("w2")["outcome"] == "accepted"
     new.leave()

@@ -31,11 +31,8 @@ fi
 @pytest.fixture
 def rig(rig: Rig) -> Rig:
     """A supervisor and a worker of the pool `shell` at work."""
-    (rig.home / "worker.sh").write_text(WORKER)
-    (rig.home / "worker.sh").chmod(0o755)
     (rig.home / "workflow.yaml").write_text(WORKFLOW)
-    rig.supervisor()
-    rig.worker("shell-1", rig.home / "worker.sh")
+    rig.serve(WORKER)
     return rig
 
 

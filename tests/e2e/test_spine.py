@@ -33,11 +33,8 @@ echo '{"tokens_in": 10, "tokens_out": 5, "tool_calls": 0}' >"$REMIT_USAGE"
 @pytest.fixture
 def served(rig: Rig) -> Rig:
     """A supervisor and a worker of the pool `shell` at work; the workflow file lies in the home."""
-    (rig.home / "worker.sh").write_text(WORKER)
-    (rig.home / "worker.sh").chmod(0o755)
     (rig.home / "workflow.yaml").write_text(WORKFLOW)
-    rig.supervisor()
-    rig.worker("shell-1", rig.home / "worker.sh")
+    rig.serve(WORKER)
     return rig
 
 
