@@ -122,8 +122,9 @@ class Play:
     def _moves(self) -> bool:
         """Whether time will do anything yet."""
         found = [self.world.shards.state((self.tenant(each), each)) for each in self.scripts]
-        phases = [task.status for each in found if isinstance(each, Workflow) for task in each.tasks.values()]
-        return bool(self._later) or not AT_REST.issuperset(phases)
+        tasks = [task for each in found if isinstance(each, Workflow) for task in each.tasks.values()]
+        holds = any(attempt.held_until is not None for task in tasks for attempt in task.attempts)
+        return bool(self._later) or holds or not AT_REST.issuperset(task.status for task in tasks)
 
     def _turns(self) -> None:
         """Let some workflows do their next thing at once, and the supervisor answer, until none has anything to do."""
