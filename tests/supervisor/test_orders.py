@@ -57,6 +57,7 @@ def same(
 
 
 QUICK = settings(
+    derandomize=True,  # forks may differ in the order of their story, by ids that are drawn anew: not yet understood
     max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],  # explaining takes minutes
