@@ -135,14 +135,14 @@ class Play:
             self._answer()
 
     def _wait(self) -> None:
-        """Let every lease end that nobody renews."""
+        """Let every lease end that nobody renews, and what waited for that come after it."""
+        late, self._later = self._later, []  # offers that are met only now wait for the next time
         self.world.forward(LEASE_OVER_S)
         for number in range(3):
             self.world.alive(f"w{number}", POOL, slots=self.slots)
         self._answer()
-        for workflow_id, action in self._later:
+        for workflow_id, action in late:
             self._next[workflow_id].append(action)
-        self._later.clear()
 
     def _answer(self) -> None:
         self.world.settle(2)

@@ -57,7 +57,6 @@ def same(
 
 
 QUICK = settings(
-    derandomize=True,  # forks may differ in the order of their story, by ids that are drawn anew: not yet understood
     max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],  # explaining takes minutes
@@ -76,11 +75,17 @@ LOST_LAST = {
     "w3": _chain(("incapable", "defect", "cut off")),
 }
 """Found by a run: what the last lost attempt holds is let go only after all tasks are at rest."""
+MET_WHILE_WAITING = {f"w{number}": _chain(b=("late" if number == 1 else "malformed",)) for number in range(4)}
+"""Found by a run: with one slot, a worker that is late may only get its offer when the others' leases have ended."""
+FAILING_TOGETHER = {f"w{number}": Script("fork", {"a": ("failed",), "b": ("failed",)}) for number in range(4)}
+"""Found by a run: which of two back-offs ends first is drawn from the ids of what the workers sent."""
 
 
 @QUICK
 @given(plans(), orders)
 @example((TIGHT, LOST_LAST), (Order(0, 0.0), Order(210566143, 0.0)))
+@example((TIGHT, MET_WHILE_WAITING), (Order(0, 0.0), Order(8033, 0.0)))
+@example((ROOMY, FAILING_TOGETHER), (Order(2337, 0.3), Order(353, 0.3)))
 def test_order_and_redelivery_change_no_verdict(plan: tuple[int, dict[str, Script]], two: tuple[Order, Order]) -> None:
     """Law 8: status, stop reason, attempts, rounds, evidence, gate and costs of each workflow; its whole story, too."""
     slots, scripts = plan

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
 
 from remit import ids
 from remit.artefacts import ArtefactStore
@@ -83,6 +83,7 @@ class World:
         self.store = ArtefactStore(str(self.folder / "artefacts"))
         self.writer = self.log.writer()
         self.incarnations: dict[str, UUID] = {}
+        self.written: Counter[str] = Counter()  # inputs, by workflow
         self.others: list[Supervisor] = []
         self.apply(self.policy)
         self.supervisor = self._supervisor("s1")
@@ -232,7 +233,13 @@ class World:
         self.write_input(Topic.RESULTS, inputs.Result, offer.workflow_id, offer.tenant_id, **(fields | changed))
 
     def write_input(self, topic: Topic, cls: type, workflow_id: str, tenant_id: str = "default", **said: Any) -> None:
-        self._write(topic, cls, workflow_id=workflow_id, tenant_id=tenant_id, **said)
+        event_id = self._next_id(workflow_id)
+        self._write(topic, cls, workflow_id=workflow_id, tenant_id=tenant_id, event_id=event_id, **said)
+
+    def _next_id(self, workflow_id: str) -> UUID:
+        """The nth input of a workflow has the same id in every world: waits are drawn from the ids of their causes."""
+        self.written[workflow_id] += 1
+        return uuid5(NAMESPACE_OID, f"{workflow_id}/{self.written[workflow_id]}")
 
     def cancel(self, workflow_id: str = "w1", task_id: str | None = None) -> None:
         said: dict[str, Any] = {"kind": "cancel", "person": "user:priya", "task_id": task_id, "reason": "not needed"}
