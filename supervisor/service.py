@@ -185,6 +185,7 @@ class Supervisor:
                 self._blind = False
                 intake.shards.restart_leases(now)
                 return
+            intake.shards.fall_due(now)
             self._barrier = (now, ends)
         at, ends = self._barrier
         if all(self._session.position(partition) >= end for partition, end in ends.items()):

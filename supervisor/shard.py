@@ -240,11 +240,15 @@ class Shards:
         """When the first wait on the agenda is over; renewals may have moved it since."""
         return self._agenda.next_due()
 
+    def fall_due(self, now: datetime) -> None:
+        """Set aside every workflow that is due, to be taken one by one."""
+        self._agenda.fall_due(now)
+
     def take_due(
         self, now: datetime, incarnations: Mapping[str, UUID], policies: Mapping[str, Policy]
     ) -> tuple[Key, list[Timer]] | None:
-        """Take the next workflow that is due off the agenda, with its timers that are really over; None if none is."""
-        key = self._agenda.take(now)
+        """Take the next workflow that fell due, with its timers that are really over; None if none is left."""
+        key = self._agenda.take()
         if key is None:
             return None
         over = due(iter(self._waits(key, incarnations, policies)), now)

@@ -8,11 +8,14 @@ import pytest
 from remit.codec import decode
 from remit.events.base import ArtefactRef, Usage
 from remit.events.inputs import ErrorClass, Lease, LeaseKind, ResultStatus
-from remit.log.protocols import Recorded
-from remit.topics import Topic
+from remit.log.protocols import Partition, Recorded
+from remit.policy.model import Timeouts
+from remit.topics import INPUTS, Topic
 from supervisor import service
 from tests.supervisor.test_takeover import check_equivalent
 from tests.supervisor.world import START, World, completed, two_tasks
+
+QUEUE_WAIT_S = Timeouts().queue_wait_seconds
 
 
 def offered(world: World) -> Any:
@@ -272,6 +275,34 @@ def test_what_is_due_at_once_goes_into_several_steps(
     following = world.shards.next_due()
     assert following is None or following > world.clock()
     check_equivalent(world)
+
+
+def test_a_clock_set_back_keeps_no_other_wait_from_being_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue's wait, over no more when it is decided, stands in nobody's way, and is over once the clock is there."""
+    monkeypatch.setattr(service, "ENOUGH", 2)
+    offer_s = 10
+    unserved = {task_id: {"task_type": "review"} for task_id in "ab"}
+    world.submit(two_tasks(workflow_id="unserved", tasks=unserved), "unserved")
+    world.settle()
+    world.forward(QUEUE_WAIT_S - offer_s / 2)
+    world.worker()
+    world.submit(two_tasks())
+    world.settle()
+    world.forward(offer_s + 1)
+    ends = world.supervisor._session.ends
+
+    def stepped_back(partitions: list[Partition]) -> dict[Partition, int] | None:
+        """The clock goes back just after a look at the inputs' ends."""
+        if partitions[0].topic in INPUTS:
+            world.forward(-offer_s)
+        return ends(partitions)
+
+    monkeypatch.setattr(world.supervisor._session, "ends", stepped_back)
+    assert steps_of(world, turns=1) == [[("w1", "offer_expired"), ("w1", "dispatched")]]
+    monkeypatch.undo()
+    assert steps_of(world) == []
+    world.forward(offer_s)
+    assert ("unserved", "task_escalated") in steps_of(world)[0]
 
 
 def test_assignments_of_a_whole_pool_go_into_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
