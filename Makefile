@@ -8,6 +8,7 @@ PARTS  ?=
 SECONDS ?= 300
 SEED   ?=
 PLANT  ?=
+DRAWN   = $(shell $(PYTHON) -c 'import random; print(random.getrandbits(32))')
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -18,8 +19,8 @@ TYPED  := $(wildcard remit supervisor workers projector simulator benchmarks cha
 demo: $(READY)  ## run the example workflow in the foreground: make demo DEFECT=none|expired|reused|stubborn
 	$(BIN)/remit demo --defect $(DEFECT)
 
-test: $(READY)  ## all tests, those on a real broker included
-	$(BIN)/python -m pytest -m "kafka or not kafka" -n 3 --dist loadgroup
+test: $(READY)  ## all tests, those on a real broker included; the seed is printed, and can be given: make test SEED=7
+	$(BIN)/python -m pytest -m "kafka or not kafka" -n 3 --dist loadgroup --hypothesis-seed=$(or $(SEED),$(DRAWN))
 
 check: $(READY)  ## style, types, import contracts, schema compatibility
 	$(BIN)/ruff check .
