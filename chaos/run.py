@@ -194,7 +194,7 @@ class Run:
         deadline = time.monotonic() + self._wanted.settle_seconds
         while not self._clients.stop(TICK_S) and time.monotonic() < deadline:
             self._watch(time.monotonic())
-        while self._watcher.open(self._clients.submitted) and time.monotonic() < deadline:
+        while (self._watcher.open(self._clients.submitted) or self._watcher.waiting()) and time.monotonic() < deadline:
             self._watch(time.monotonic())
             time.sleep(TICK_S)
         self._people.stop()

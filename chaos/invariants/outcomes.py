@@ -29,14 +29,17 @@ def _unexplained(events: list[Transition] | None) -> str | None:
     if not events or events[0].kind is not TransitionKind.CONTRACT_ACCEPTED:
         return f"begins with {events[0].kind if events else 'nothing'}"
     status = events[-1].workflow_status
-    stops = [event.stop for event in events if event.stop is not None]
-    if status is WorkflowStatus.ACCEPTED:
-        return None
-    if status is WorkflowStatus.STOPPED and stops and stops[-1].stop_reason not in NEVER:
-        return None
-    if status is WorkflowStatus.ESCALATED and stops and stops[-1].owner and stops[-1].stop_reason not in NEVER:
+    stops = [event.stop.stop_reason for event in events if event.stop is not None]
+    says_why = {WorkflowStatus.STOPPED: stops, WorkflowStatus.ESCALATED: _owners(events)}
+    if status is WorkflowStatus.ACCEPTED or (says_why.get(status) and NEVER.isdisjoint(stops[-1:])):
         return None
     return f"{status} since {events[-1].kind} {events[-1].task_id or ''} {events[-1].reason or ''}"
+
+
+def _owners(events: list[Transition]) -> list[str]:
+    """The people whom a task was given to, by a stop or by the end of an attempt."""
+    said = (each for event in events for each in (event.stop, event.ending))
+    return [each.owner for each in said if each is not None and each.owner]
 
 
 def reasons(history: History) -> Counter[str]:
