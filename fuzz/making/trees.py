@@ -10,6 +10,8 @@ import yaml
 from . import odd
 
 _CHANGES_EACH = (1, 1, 1, 2, 3)
+_DEEP = 320
+"""Levels after which a tree is changed no more: a change can double them, and past 900 no writer of JSON holds it."""
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 Spot = tuple[Any, Any]
 """A mapping or list, and a key or position in it."""
@@ -22,6 +24,8 @@ def mutated(dice: Random, text: str, others: Sequence[str]) -> Any:  # noqa: ANN
         spots = list(_spots(tree))
         if not spots:
             return odd.value(dice)
+        if _depth(tree) > _DEEP:
+            break
         dice.choice(_CHANGES)(dice, spots, json.loads(dice.choice(others)))
     return tree
 
@@ -31,6 +35,14 @@ def _spots(tree: Any) -> Iterator[Spot]:  # noqa: ANN401 - any JSON value
     for key in keys:
         yield tree, key
         yield from _spots(tree[key])
+
+
+def _depth(tree: Any) -> int:  # noqa: ANN401 - any JSON value
+    levels, level = 0, [tree]
+    while level:
+        parts = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        levels, level = levels + 1, [each for part in parts for each in part]
+    return levels
 
 
 def _drop(dice: Random, spots: list[Spot], _: Any) -> None:  # noqa: ANN401 - so for all changes
