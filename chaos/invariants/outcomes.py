@@ -8,7 +8,7 @@ from chaos.workload import SHAPES
 from remit import ids
 from remit.events.base import Evidence, EvidenceType
 from remit.events.service import DispatchKind
-from remit.events.transitions import StopReason, Transition, TransitionKind, WorkflowStatus
+from remit.events.transitions import Recovery, Stop, StopReason, Transition, TransitionKind, WorkflowStatus
 from remit.subjects import subject_of
 
 NEVER = frozenset({StopReason.UNTRUSTED_STATE, StopReason.DECIDER_FAULT, StopReason.UNKNOWN})
@@ -37,9 +37,10 @@ def _unexplained(events: list[Transition] | None) -> str | None:
 
 
 def _owners(events: list[Transition]) -> list[str]:
-    """The people whom a task was given to, by a stop or by the end of an attempt."""
-    said = (each for event in events for each in (event.stop, event.ending))
-    return [each.owner for each in said if each is not None and each.owner]
+    """Whom the last escalation gave its task to, by a stop or by the end of an attempt."""
+    gave = [event.stop if event.kind is TransitionKind.TASK_ESCALATED else event.ending for event in events]
+    owners = [each.owner for each in gave if isinstance(each, Stop) or (each and each.recovery is Recovery.ESCALATE)]
+    return [owner for owner in owners[-1:] if owner]
 
 
 def reasons(history: History) -> Counter[str]:

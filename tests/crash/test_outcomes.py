@@ -32,10 +32,10 @@ def test_a_workflow_whose_owner_was_asked_says_why_it_has_not_ended(asked: Histo
     assert outcomes.ended(asked, [("default", "w1")]) == []
 
 
-def test_a_workflow_that_nobody_has_says_nothing(asked: History) -> None:
-    """The same without its owner."""
+def test_an_earlier_owner_does_not_stand_in_for_one_that_is_missing(asked: History) -> None:
+    """The same question a second time, of nobody: whom the first was put to explains nothing."""
     recorded, last = asked.transitions[-1]
     assert last.ending is not None
     nobody = msgspec.structs.replace(last, ending=msgspec.structs.replace(last.ending, owner=None))
-    harmed = History(transitions=[*asked.transitions[:-1], (recorded, nobody)])
+    harmed = History(transitions=[*asked.transitions, (recorded, nobody)])
     assert len(outcomes.ended(harmed, [("default", "w1")])) == 1
